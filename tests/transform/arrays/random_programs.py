@@ -26,8 +26,8 @@ from polyloom.ir.arrays.program import (
     Value,
     View,
     axis,
-    read_all,
-    view_at,
+    element_view,
+    read_array,
 )
 from polyloom.ir.arrays.program import shape as shape_of
 from polyloom.ir.arrays.quotients import ceiling_quotient
@@ -73,7 +73,7 @@ class Writer:
             where = Condition((Polyhedron((N - M - self.random.randint(-1, 1),)),))
             return If(where, (self.statement(0),), (self.statement(0),))
         storage = self.random.choice([s for s in self.storage if s.writable])
-        target = self.view(read_all(storage), self.random.randint(0, 3) == 0)
+        target = self.view(read_array(storage), self.random.randint(0, 3) == 0)
         return Store(target, self.value(target.shape, 3))
 
     def view(self, read: Read, partly: bool = True) -> Read:
@@ -96,7 +96,7 @@ class Writer:
             else:
                 index.append(symbol)
                 shape.append(extent)
-        found = view_at(read, index, tuple(shape))
+        found = element_view(read, index, tuple(shape))
         assert isinstance(found, Read)
         return found
 
@@ -112,13 +112,13 @@ class Writer:
         del depth
         found = [s for s in self.storage if s.shape == shape]
         if found and self.random.random() < 0.8:
-            return read_all(self.random.choice(found))
+            return read_array(self.random.choice(found))
         turned = [s for s in self.storage if len(shape) == 2 and s.shape == shape[::-1]]
         if turned:
-            return view_at(read_all(self.random.choice(turned)), [axis(1), axis(0)], shape)
+            return element_view(read_array(self.random.choice(turned)), [axis(1), axis(0)], shape)
         larger = [s for s in self.storage if len(s.shape) == 1 and shape == (s.shape[0] - 2,)]
         if larger:
-            return view_at(read_all(self.random.choice(larger)), [axis(0) + self.random.randint(0, 2)], shape)
+            return element_view(read_array(self.random.choice(larger)), [axis(0) + self.random.randint(0, 2)], shape)
         number = self.random.randint(-3, 3)
         if shape and self.random.random() < 0.5:
             return Form(axis(0) + number, self.dtype, shape)
@@ -157,7 +157,7 @@ class Writer:
             return self.leaf(shape, depth)
         n = self.random.randrange(2)
         inner = self.spread(self.value((shape[n],), depth - 1), (shape[n],))
-        return view_at(inner, [axis(n)], shape)
+        return element_view(inner, [axis(n)], shape)
 
     def contraction(self, shape: Shape, depth: int) -> Value:
         extent = self.random.choice([N, M])

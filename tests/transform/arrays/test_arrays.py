@@ -15,7 +15,7 @@ from tests.transform.arrays.random_programs import random_arrays, random_program
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import nest_interpret
 from polyloom.ir.arrays.interpret import interpret
-from polyloom.ir.arrays.program import Apply, Contract, Program, Read, Reduce, Store, axis, read_all
+from polyloom.ir.arrays.program import Apply, Contract, Program, Read, Reduce, Store, axis, read_array
 from polyloom.ir.arrays.read import read_arrays
 from polyloom.ir.arrays.text import print_arrays
 from polyloom.ir.arrays.verify import verify
@@ -57,11 +57,11 @@ def test_many_nests_have_the_ordered_meaning(start: int, dtype: ElementType) -> 
 def program(value: Store | None = None) -> Program:
     """Two squares and two vectors of different extents, with one statement."""
     found = random_program(0, "f32")
-    a = read_all(found["a4"])
+    a = read_array(found["a4"])
     return replace(found, body=(value or Store(a, a),))
 
 
-A, X, Y = (read_all(random_program(0, "f32")[name]) for name in ("a4", "a0", "a1"))
+A, X, Y = (read_array(random_program(0, "f32")[name]) for name in ("a4", "a0", "a1"))
 FAULTS = {
     "an unknown array": Store(A, replace(A, name="z")),
     "a wrong number of indices": Store(A, replace(A, index=(axis(0),))),

@@ -49,7 +49,7 @@ def count_uses(nodes: Iterable[Node]) -> Counter[str]:
     return Counter(n.symbol for node in nodes for n in node if n.kind == "name")
 
 
-def is_dead_before(name: str, statements: Iterable[Node]) -> bool:
+def is_dead_variable(name: str, statements: Iterable[Node]) -> bool:
     """Whether statements assign a variable before they read it: its value before them is not live."""
     first = next((part for part in statements if count_uses((part,))[name] or _declares(part, name)), None)
     if first is None or _declares(first, name):
@@ -161,7 +161,7 @@ class Course:
                 found[name] = None if turn is None else _value_at_turn(first, turn, step)
         return found
 
-    def before(self, turn: Affine | None, value: Affine, scope: Scope) -> Values:
+    def values_at_start(self, turn: Affine | None, value: Affine, scope: Scope) -> Values:
         """The values before a turn in which the loop's variable has a value."""
         found = dict(self.turn_values(turn, scope))
         if turn is None or not self.carried or len(self.own.terms) != 1 or self.own.terms[0][1] not in (1, -1):
@@ -216,7 +216,7 @@ def find_course(
     live = {
         name
         for name in names
-        if not is_dead_before(name, [part for node in statements for part in flatten_blocks(node)])
+        if not is_dead_variable(name, [part for node in statements for part in flatten_blocks(node)])
     }
     carried = {name: behind.symbols[name] for name in live if steps[name] is None and name in behind.symbols}
     if found is None or own is None or found.identity in names:
@@ -275,11 +275,11 @@ def _propagate_statement(node: Node, scope: Scope, counters: frozenset[str]) -> 
     if node.kind == "for":
         return propagate_loop(node, scope, counters)
     if node.kind == "while":
-        return _propagate_while(node, scope, counters)
+        return _propagate_counted_loop(node, scope, counters)
     return with_values(scope, dict.fromkeys(names))
 
 
-def _propagate_while(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
+def _propagate_counted_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
     """Forward propagation across a counted `while`."""
     test, body = node.inner[0], node.inner[-1]
     try:
@@ -318,7 +318,7 @@ def scope_after_loop(found: Header, run: Course, scope: Scope) -> Scope:
     values = dict(run.turn_values(run.count, scope))
     # Behind at least as many turns as they need, wrap-around variables have their forms, too.
     if final is not None and run.count is not None and is_nonnegative(run.count - run.depth, scope.domain):
-        values = dict(run.before(run.count, final, scope))
+        values = dict(run.values_at_start(run.count, final, scope))
     return with_values(scope, {**values, found.identity: final})
 
 

@@ -27,7 +27,7 @@ from polyloom.frontend.loops.counters import (
     count_uses,
     counted_while_header,
     find_course,
-    is_dead_before,
+    is_dead_variable,
     known_value,
     propagate,
     propagate_loop,
@@ -90,7 +90,7 @@ class Statements:
                     initial, scope = self.declare(declaration, scope)
                     result.extend(initial)
             elif self.changed_counters(node):
-                if node.kind == "block" or self.once(node, scope):
+                if node.kind == "block" or self.is_single_turn(node, scope):
                     waiting = (*(node.inner if node.kind == "block" else node.inner[:1]), *waiting)
                 elif assigned_symbol(node) or (
                     node.kind == "if" and affine_condition(node.inner[0], scope) is not None
@@ -151,7 +151,7 @@ class Statements:
         if (
             node.kind not in kinds
             or not self.changed_counters(node) & count_uses(rest).keys()
-            or self.once(node, scope)
+            or self.is_single_turn(node, scope)
         ):
             return None
         try:
@@ -159,7 +159,7 @@ class Statements:
             found = (
                 loop_header(node, still)
                 if node.kind == "for"
-                else counted_while_header(_later_turns(node), still, self.roles.counters)
+                else counted_while_header(_turns_loop(node), still, self.roles.counters)
             )
         except PolyloomError:
             return None
@@ -169,7 +169,7 @@ class Statements:
         # Not those of the loops around: a turn of theirs would be another branch.
         known = found.count(scope) is not None
         runs = node.kind != "do" or any(is_nonnegative(form, scope.domain) for form in (length - 1, -length))
-        if (known and runs) or not length.symbols <= self.parameters.union(*self.whole(scope)):
+        if (known and runs) or not length.symbols <= self.parameters.union(*self.symbol_groups(scope)):
             return None
         names = sorted(name for name, c in length.terms if c % size)
         if names and size <= COPIES and names[0] in self.parameters:
@@ -181,7 +181,7 @@ class Statements:
         return self.sides(some, node, lambda s: self.block((node, *rest), s), scope)
 
     @staticmethod
-    def whole(scope: Scope) -> Iterable[frozenset[str]]:
+    def symbol_groups(scope: Scope) -> Iterable[frozenset[str]]:
         """The symbols that parameters are taken apart into."""
         return (form.symbols for form in scope.parted.values())
 
@@ -213,7 +213,7 @@ class Statements:
         """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares. A `do` loop is one, too,
         where its first turn would pass the test; else that turn comes before it.
         """
-        loop = _later_turns(node)
+        loop = _turns_loop(node)
         test, body = loop.inner
         found = counted_while_header(loop, scope, self.roles.counters)
         if found is None:
@@ -229,7 +229,7 @@ class Statements:
         if (
             self.changed_counters(node)
             and (node.kind in ("while", "do") or assigned_symbol(node))
-            and not self.once(node, scope)
+            and not self.is_single_turn(node, scope)
         ):
             return self.block((node,), scope)
         match node.kind:
@@ -255,7 +255,7 @@ class Statements:
             case "parentheses":
                 return self.statement(node.inner[0], scope)
             # `do { ... } while (0)` is executed once, whatever is in it.
-            case "do" if self.once(node, scope):  # how macros enclose statements
+            case "do" if self.is_single_turn(node, scope):  # how macros enclose statements
                 return self.statement(node.inner[0], scope)
             case "cast" if node.ctype == "void" and not any(
                 n.kind in _ACTING or n.opcode in ("=", "++", "--") for n in node
@@ -267,7 +267,7 @@ class Statements:
                 raise refusals.refuse_statement(node)
 
     @staticmethod
-    def once(node: Node, scope: Scope) -> bool:
+    def is_single_turn(node: Node, scope: Scope) -> bool:
         """Whether a statement is `do ... while (0)`."""
         return node.kind == "do" and affine_form(node.inner[1], scope) == Affine()
 
@@ -395,12 +395,12 @@ class Statements:
             # Strips have no first turns that could be peeled.
             run = replace(run, carried={}, depth=0)
 
-        def within(form: Affine, where: Condition, around: Scope) -> Scope:
+        def turn_scope(form: Affine, where: Condition, around: Scope) -> Scope:
             """The scope in the body where the loop's counter is a form."""
             here = value.substitute({name: form})
             return _loop_scope(around, found, here).restrict_domain(conjunction(found.domain(here), where))
 
-        def lowered(form: Affine, inside: Scope) -> Nodes:
+        def lower_form(form: Affine, inside: Scope) -> Nodes:
             made = self.block((body,), inside)
             # Whether a turn is left may depend on a remainder of a size: the turns beyond are empty.
             is_exact = size == 1 or None not in counts or not made
@@ -409,9 +409,9 @@ class Statements:
         def lower_turn(form: Affine, where: Condition) -> Nodes:
             """The body where the loop's counter is a form."""
             here = value.substitute({name: form})
-            known = run.before(None if turn is None else turn.substitute({name: form}), here, scope)
+            known = run.values_at_start(None if turn is None else turn.substitute({name: form}), here, scope)
             own = {n: v for n, v in known.items() if n != found.identity}
-            return lowered(form, with_values(within(form, where, scope), own))
+            return lower_form(form, with_values(turn_scope(form, where, scope), own))
 
         behind = scope_after_loop(found, run, scope)
         open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "for" else []
@@ -421,7 +421,7 @@ class Statements:
         if parts is not None and cut is not None:
             return cut.loops(self.fresh(found.name), None if parts.unrolls else name, lower_turn, node.span), behind
         peeled, counter = self.peel_turns(
-            found, run, counter, scope, (lambda f, w, s: lowered(f, within(f, w, s))), body
+            found, run, counter, scope, (lambda f, w, s: lower_form(f, turn_scope(f, w, s))), body
         )
         made = lower_turn(symbol, counter.holds(symbol))
         loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
@@ -433,7 +433,7 @@ class Statements:
         run: Course,
         counter: Interval,
         scope: Scope,
-        lowered: Callable[[Affine, Condition, Scope], Nodes],
+        lower_form: Callable[[Affine, Condition, Scope], Nodes],
         body: Node,
     ) -> tuple[Nodes, Interval]:
         """Loop peeling for wrap-around variables (Wolfe 1996): the first turns, in which these are not yet what later
@@ -442,7 +442,7 @@ class Statements:
         if not run.depth:
             return (), counter
         first = Affine() if abs(found.step) > 1 else found.first[0]
-        start = run.before(Affine(), found.first[0], scope)
+        start = run.values_at_start(Affine(), found.first[0], scope)
         if all(value is not None and value == known_value(scope, name) for name, value in start.items()):
             return (), counter
         made, current = list[NestNode](), scope
@@ -450,7 +450,7 @@ class Statements:
             form = first + n * counter.direction
             where = counter.holds(form)
             here = _loop_scope(current, found, found.first[0] + n * found.step).restrict_domain(where)
-            made.append(If(where, lowered(form, where, current), (), body.span))
+            made.append(If(where, lower_form(form, where, current), (), body.span))
             behind = propagate((body,), here, self.roles.counters)
             current = with_values(scope, {name: known_value(behind, name) for name in run.steps})
         rest = first + run.depth * counter.direction
@@ -561,7 +561,7 @@ class Statements:
         return (*self.take_gathered(), Assign("", target, stored, node.span))
 
 
-def _later_turns(node: Node) -> Node:
+def _turns_loop(node: Node) -> Node:
     """A `do` as the loop of its later turns."""
     return node if node.kind == "while" else replace(node, kind="while", inner=node.inner[::-1])
 
@@ -593,4 +593,4 @@ def private_variables(node: Node, everywhere: Mapping[str, int]) -> frozenset[st
     sides = [flatten_blocks(side) for side in node.inner[1:]]
     inside = count_uses(part for side in sides for part in side)
     whole = {name for name, count in inside.items() if count == everywhere.get(name)}
-    return frozenset(name for name in whole if all(is_dead_before(name, side) for side in sides))
+    return frozenset(name for name in whole if all(is_dead_variable(name, side) for side in sides))

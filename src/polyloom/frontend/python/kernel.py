@@ -57,7 +57,7 @@ class Kernel:
         """Execute on NumPy arrays, in place; sizes that no shape gives go by keyword. Raises PL0145."""
         if self.is_array_function:
             if self.called is None:
-                self.called = bind_arguments(self.function, arguments, self._own_arrays(named))
+                self.called = bind_arguments(self.function, arguments, self._argument_arrays(named))
             return call_function(self.function, self.arrays.program, arguments, named)
         assumptions = self._nest.assumptions
         parameters, values = bind(self._resolved_function, assumptions, arguments, named)
@@ -85,7 +85,7 @@ class Kernel:
         """The whole-array program that it is; where annotations are missing, with the types of its first call."""
         return with_deep_stack(read_arrays)(self.function, self.called)
 
-    def _own_arrays(self, named: Mapping[str, object]) -> dict[str, object]:
+    def _argument_arrays(self, named: Mapping[str, object]) -> dict[str, object]:
         code = self.function.__code__
         known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         return {name: value for name, value in named.items() if name in known}

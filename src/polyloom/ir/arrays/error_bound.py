@@ -84,7 +84,7 @@ class _Machine(Interpreter):
                 return self.reduction_error(value, values)
             case Scan(axis=axis, source=source):
                 count = np.ones(extents(shape(value), values)).cumsum(axis)
-                whole = np.abs(self.whole(source, values).astype(np.float64)) + self.spread(source, values)
+                whole = np.abs(self.all_elements(source, values).astype(np.float64)) + self.spread(source, values)
                 return self.spread(source, values).cumsum(axis) + self.unit(source) * 2 * count * whole.cumsum(axis)
             case Cases():
                 holds = self.holds(value, values)
@@ -117,7 +117,7 @@ class _Machine(Interpreter):
 
     def contraction_error(self, value: Contract, values: Mapping[str, int]) -> Any:
         """Of n products: each is wrong by its factors' errors, and the sum by 2 n u of their magnitudes."""
-        found = [np.abs(self.whole(o, values).astype(np.float64)) for o in value.operands]
+        found = [np.abs(self.all_elements(o, values).astype(np.float64)) for o in value.operands]
         wrong = [self.spread(o, values) for o in value.operands]
         labels = f"{','.join(value.labels)}->{value.result}"
         least = np.einsum(labels, *found)
@@ -127,7 +127,7 @@ class _Machine(Interpreter):
 
     def reduction_error(self, value: Reduce, values: Mapping[str, int]) -> Any:
         wrong = self.spread(value.source, values)
-        source = np.abs(self.whole(value.source, values).astype(np.float64))
+        source = np.abs(self.all_elements(value.source, values).astype(np.float64))
         count, u = float(np.prod([source.shape[n] for n in value.axes])), self.unit(value.source)
         match value.operation:
             case "add":

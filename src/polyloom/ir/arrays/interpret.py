@@ -114,7 +114,7 @@ class Interpreter:
             case Reduce():
                 return self.reduce(value, values)
             case Scan(operation=operation, axis=axis, source=source):
-                found = np.moveaxis(self.whole(source, values), axis, 0)
+                found = np.moveaxis(self.all_elements(source, values), axis, 0)
                 made, total = np.zeros_like(found), identity(operation, dtype(source))
                 for n, each in enumerate(found):
                     total = apply(operation, dtype(source), [total, each])
@@ -123,7 +123,7 @@ class Interpreter:
             case Cases():
                 return self.cases(value, values)
 
-    def whole(self, value: Value, values: Mapping[str, int]) -> Array:
+    def all_elements(self, value: Value, values: Mapping[str, int]) -> Array:
         return np.broadcast_to(self.value(value, values), extents(shape(value), values))
 
     def element(self, array: Array, index: Sequence[Affine], size: Shape, values: Mapping[str, int]) -> Any:
@@ -167,7 +167,7 @@ class Interpreter:
         kind = dtype(value)
         sizes = {k: max(0, extent_value(e, values)) for k, e in label_extents(value.labels, value.operands).items()}
         total = np.zeros([sizes[label] for label in value.result], NUMPY[kind])
-        operands = [self.whole(operand, values) for operand in value.operands]
+        operands = [self.all_elements(operand, values) for operand in value.operands]
         over = summed_labels(value)
         for point in product(*(range(sizes[label]) for label in over)):
             at = dict(zip(over, point, strict=True))
@@ -181,11 +181,11 @@ class Interpreter:
         return total
 
     def reduce(self, value: Reduce, values: Mapping[str, int]) -> Any:
-        source, kind = self.whole(value.source, values), dtype(value.source)
+        source, kind = self.all_elements(value.source, values), dtype(value.source)
         moved = np.moveaxis(source, value.axes, range(len(value.axes)))
         rows = moved.reshape((int(np.prod(moved.shape[: len(value.axes)])), *moved.shape[len(value.axes) :]))
         if value.operation in ("argmax", "argmin"):
-            return _first_place(rows, value.operation, kind)
+            return _extreme_place(rows, value.operation, kind)
         if value.operation in ("maximum", "minimum"):
             if not len(rows):
                 raise IndexError("the largest of no elements")
@@ -233,7 +233,7 @@ def _slice(array: Array, labels: str, result: str, point: Mapping[str, int]) -> 
     return found.reshape([found.shape[order.index(label)] if label in left else 1 for label in result])
 
 
-def _first_place(rows: Any, operation: str, kind: ElementType) -> Any:
+def _extreme_place(rows: Any, operation: str, kind: ElementType) -> Any:
     if not len(rows):
         raise IndexError("the place of the largest of no elements")
     best, place = [rows[0]], [np.zeros(rows.shape[1:], np.int32)]

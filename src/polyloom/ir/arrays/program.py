@@ -184,7 +184,7 @@ def axes(count: int) -> tuple[Affine, ...]:
     return tuple(map(axis, range(count)))
 
 
-def read_all(storage: Storage, span: Span | None = None) -> Read:
+def read_array(storage: Storage, span: Span | None = None) -> Read:
     """All elements of an array."""
     return Read(storage.name, storage.dtype, axes(len(storage.shape)), storage.shape, span)
 
@@ -233,7 +233,7 @@ def dtype(value: Value) -> ElementType:
             return value.dtype
 
 
-def view_at(value: Value, index: Sequence[Affine], extents: Shape, span: Span | None = None) -> Value:
+def element_view(value: Value, index: Sequence[Affine], extents: Shape, span: Span | None = None) -> Value:
     """A view of a value; views of arrays, forms and views are again one map."""
     places = {f"${n}": form for n, form in enumerate(index)}
     match value:
@@ -244,7 +244,7 @@ def view_at(value: Value, index: Sequence[Affine], extents: Shape, span: Span | 
             return replace(value, index=found, shape=extents, span=span or value.span)
         case View():
             found = tuple(form.substitute(places) for form in value.index)
-            return view_at(value.source, found, extents, span or value.span)
+            return element_view(value.source, found, extents, span or value.span)
         case Form():
             return replace(value, value=value.value.substitute(places), shape=extents, span=span or value.span)
         case _ if tuple(index) == axes(len(extents)) and extents == shape(value):

@@ -50,13 +50,13 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.place, self.types = text, 0, dict[str, ElementType]()
 
-    def next(self, pattern: str) -> re.Match[str] | None:
+    def expect_pattern(self, pattern: str) -> re.Match[str] | None:
         found = re.compile(rf"\s*(?:{pattern})").match(self.text, self.place)
         self.place = self.place if found is None else found.end()
         return found
 
     def need(self, pattern: str) -> re.Match[str]:
-        found = self.next(pattern)
+        found = self.expect_pattern(pattern)
         if found is None:
             raise ValueError(f"expected {pattern} at {self.text[self.place : self.place + 60]!r}")
         return found
@@ -73,7 +73,7 @@ class _Reader:
         assumptions = self.condition()
         self.need(r"\{")
         storage = list[Storage]()
-        while found := self.next(rf"(?P<role>argument|local)\s+(?P<fixed>constant\s+)?(?P<name>{_NAME}): "):
+        while found := self.expect_pattern(rf"(?P<role>argument|local)\s+(?P<fixed>constant\s+)?(?P<name>{_NAME}): "):
             dtype = self.dtype()
             shape = self.forms()
             self.types[found["name"]] = dtype
@@ -86,21 +86,21 @@ class _Reader:
 
     def statements(self) -> tuple[Statement, ...]:
         found = list[Statement]()
-        while not self.next(r"\}"):
+        while not self.expect_pattern(r"\}"):
             found.append(self.statement())
         return tuple(found)
 
     def statement(self) -> Statement:
-        if self.next(r"for\b(?=\s+\S+ from)"):
+        if self.expect_pattern(r"for\b(?=\s+\S+ from)"):
             loop = self.word()
             self.need("from")
             lower = self.forms()
             self.need("below")
             upper = self.forms()
-            down = self.next("downwards") is not None
+            down = self.expect_pattern("downwards") is not None
             self.need(r"\{")
             return For(loop, lower, upper, self.statements(), -1 if down else 1)
-        if self.next(r"if\b(?=[^=\[]*>=|\s+(?:true|false))"):
+        if self.expect_pattern(r"if\b(?=[^=\[]*>=|\s+(?:true|false))"):
             condition = self.condition()
             self.need(r"\{")
             body = self.statements()
@@ -114,7 +114,7 @@ class _Reader:
 
     def value(self) -> Value:
         for pattern, read in _KINDS:
-            if found := self.next(pattern):
+            if found := self.expect_pattern(pattern):
                 return read(self, found)
         name = self.word()
         index = self.forms()
@@ -130,7 +130,7 @@ class _Reader:
     def items(self, end: str, read: Callable[[], T]) -> tuple[T, ...]:
         """What is separated by commas, up to an end."""
         found = list[T]()
-        while not self.next(end):
+        while not self.expect_pattern(end):
             if found:
                 self.need(",")
             found.append(read())
@@ -144,18 +144,18 @@ class _Reader:
         return read_affine(self.need(_AFFINE)[0])
 
     def condition(self) -> Condition:
-        if self.next(r"false\b"):
+        if self.expect_pattern(r"false\b"):
             return Condition(())
         pieces = [self.piece()]
-        while self.next(r"or\b"):
+        while self.expect_pattern(r"or\b"):
             pieces.append(self.piece())
         return Condition(tuple(pieces))
 
     def piece(self) -> Polyhedron:
-        if self.next(r"true\b"):
+        if self.expect_pattern(r"true\b"):
             return Polyhedron()
         found = [self.constraint()]
-        while self.next(r"and\b"):
+        while self.expect_pattern(r"and\b"):
             found.append(self.constraint())
         return Polyhedron(tuple(found))
 

@@ -73,7 +73,7 @@ def _is_clear(target: Place, access: Access, loops: Sequence[str], domain: Seque
     equal = [c for a, b in zip(stored, index, strict=True) for c in (a - b, b - a)]
     fixed = (*domain, *(c.substitute(earlier) for c in domain), *bounds, *equal)
     for n, name in enumerate(loops):
-        same = [c for other in loops[:n] for c in _equal_index(other)]
+        same = [c for other in loops[:n] for c in _identity_index(other)]
         before = (Affine.symbol(name) - Affine.symbol(f"@{name}")) * step - 1
         constraints = (*fixed, *same, before)
         names = sorted({symbol for c in constraints for symbol in c.symbols})
@@ -82,6 +82,6 @@ def _is_clear(target: Place, access: Access, loops: Sequence[str], domain: Seque
     return True
 
 
-def _equal_index(name: str) -> tuple[Affine, Affine]:
+def _identity_index(name: str) -> tuple[Affine, Affine]:
     difference = Affine.symbol(name) - Affine.symbol(f"@{name}")
     return difference, -difference

@@ -25,11 +25,11 @@ from polyloom.ir.arrays.program import (
     Store,
     Value,
     axes,
+    element_view,
     parts,
     reads,
     shape,
     stores,
-    view_at,
     with_parts,
 )
 from polyloom.transform.arrays.hoist import cost
@@ -119,5 +119,5 @@ def _fuses(value: Value, uses: int) -> bool:
 def _substitute_values(value: Value, known: dict[str, Value]) -> Value:
     if isinstance(value, Read) and value.name in known:
         source = known[value.name]
-        return view_at(source, value.index, value.shape, value.span) if shape(source) else source
+        return element_view(source, value.index, value.shape, value.span) if shape(source) else source
     return with_parts(value, [_substitute_values(part, known) for part in parts(value)])

@@ -23,7 +23,7 @@ from polyloom.ir.arrays.program import (
     shape,
     with_parts,
 )
-from polyloom.ir.arrays.program import view_at as view_at
+from polyloom.ir.arrays.program import element_view as view_at
 from polyloom.sets import Affine
 from polyloom.transform.arrays.elements import Place, places
 

@@ -29,7 +29,7 @@ from polyloom.ir.arrays.program import (
     axis,
     dtype,
     label_extents,
-    read_all,
+    read_array,
     reads,
     shape,
     summed_labels,
@@ -171,7 +171,7 @@ class _Lowering:
         room = tuple(bound_by_sizes(extent, around.loops) for extent in shape(value))
         storage = Storage(fresh_name("t", self.taken), dtype(value), room, "local", True, span)
         self.storage.append(storage)
-        return replace(read_all(storage, span), shape=shape(value))
+        return replace(read_array(storage, span), shape=shape(value))
 
     def scalar(self, kind: ElementType, name: str, span: Span | None) -> Reference:
         storage = Storage(fresh_name(name, self.taken), kind, (), "local", True, span)
@@ -324,14 +324,14 @@ def _number_statements(nodes: Nodes, taken: set[str]) -> Nodes:
     """Statements named S1, S2 and so on."""
     numbers = count(1)
 
-    def named(node: Node) -> Node:
+    def name_statement(node: Node) -> Node:
         match node:
             case Assign():
                 return replace(node, name=fresh_name(f"S{next(numbers)}", taken))
             case Loop(body=body):
-                return replace(node, body=tuple([named(each) for each in body]))
+                return replace(node, body=tuple([name_statement(each) for each in body]))
             case NestIf(body=body, orelse=orelse):
-                first = tuple([named(each) for each in body])
-                return replace(node, body=first, orelse=tuple([named(each) for each in orelse]))
+                first = tuple([name_statement(each) for each in body])
+                return replace(node, body=first, orelse=tuple([name_statement(each) for each in orelse]))
 
-    return tuple([named(node) for node in nodes])
+    return tuple([name_statement(node) for node in nodes])

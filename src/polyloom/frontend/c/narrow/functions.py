@@ -251,7 +251,7 @@ def _comparison(opcode: str, a: Value, b: Value, ctype: str) -> Term:
     signed = WIDTHS.get(ctype, (32, True))[1] or WIDTHS[ctype][0] < 32
     if opcode in ("==", "!="):
         both = isinstance(a, Pair) and isinstance(b, Pair)
-        found = pairs.compare_equal(a, b) if both and isinstance(a, Pair) and isinstance(b, Pair) else None
+        found = pairs.equality(a, b) if both and isinstance(a, Pair) and isinstance(b, Pair) else None
         if found is None:
             if isinstance(a, Pair) or isinstance(b, Pair):
                 raise Unknown
@@ -266,7 +266,7 @@ def _comparison(opcode: str, a: Value, b: Value, ctype: str) -> Term:
 
 def _order_comparison(a: Value, b: Value, signed: bool) -> Term:
     if isinstance(a, Pair) and isinstance(b, Pair):
-        return pairs.compare_less(a, b, signed)
+        return pairs.ordering(a, b, signed)
     if isinstance(a, Pair) or isinstance(b, Pair):
         raise Unknown
     return op("slt" if signed else "ult", a, b)

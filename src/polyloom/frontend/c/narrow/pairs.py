@@ -163,12 +163,12 @@ def divide_by_power(a: Pair, by: int) -> Pair:
     return shr(add(a, bias), by, signed=True)
 
 
-def compare_less(a: Pair, b: Pair, signed: bool) -> Term:
+def ordering(a: Pair, b: Pair, signed: bool) -> Term:
     high = op("slt" if signed else "ult", a.high, b.high)
     return op("or", high, op("and", op("eq", a.high, b.high), op("ult", a.low, b.low)))
 
 
-def compare_equal(a: Pair, b: Pair) -> Term:
+def equality(a: Pair, b: Pair) -> Term:
     return op("eq", op("or", op("xor", a.low, b.low), op("xor", a.high, b.high)), ZERO)
 
 

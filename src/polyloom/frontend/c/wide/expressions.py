@@ -27,7 +27,7 @@ class Words:
     data: Collection[str]
     bind: Callable[[Node], Node]
 
-    def plain(self) -> Words:
+    def pure_context(self) -> Words:
         """Context in which nothing is computed before the statement: what C may not evaluate."""
         return replace(self, bind=_strip_parentheses)
 
@@ -61,13 +61,15 @@ def narrow_expression(node: Node, context: Words) -> Node:
         a, b = (_bound(pair(child, context), context) for child in node.inner)
         return words.order_pairs(node.opcode, a, b, not node.inner[0].ctype.startswith("unsigned"))
     if node.opcode in ("&&", "||"):
-        first, second = truth(node.inner[0], context), truth(node.inner[1], context.plain())
+        first, second = truth(node.inner[0], context), truth(node.inner[1], context.pure_context())
         return replace(node, inner=(first, second))
     if node.kind == "unary" and node.opcode == "!":
         return replace(node, inner=(truth(node.inner[0], context),))
     if node.kind == "choose":
         test, *arms = node.inner
-        return replace(node, inner=(truth(test, context), *(narrow_expression(arm, context.plain()) for arm in arms)))
+        return replace(
+            node, inner=(truth(test, context), *(narrow_expression(arm, context.pure_context()) for arm in arms))
+        )
     if wide and node.opcode in ("<<", ">>") and node.inner[0].ctype not in WIDE:
         # The amount of a shift has a type of its own.
         amount = cast(pair(node.inner[1], context).low, "int")
@@ -129,7 +131,7 @@ def pair(node: Node, context: Words) -> Pair:
         case "choose":
             test, *arms = node.inner
             test = context.bind(truth(test, context))
-            a, b = (pair(arm, context.plain()) for arm in arms)
+            a, b = (pair(arm, context.pure_context()) for arm in arms)
             return Pair(
                 words.conditional_expression(test, a.low, b.low), words.conditional_expression(test, a.high, b.high)
             )

@@ -100,7 +100,7 @@ def high_product(a: Node, b: Node, bind: Bind) -> Node:
 def shift_by_constant(opcode: str, a: Pair, by: int, is_signed: bool) -> Pair:
     """Shift by a constant number of bits, 0 to 63 (section 2-17)."""
     fill = sign(a.high) if is_signed else word(0, a.high)
-    right = partial_right(is_signed)
+    right = right_shift_operation(is_signed)
     if by == 0:
         return a
     if opcode == "<<":
@@ -113,7 +113,7 @@ def shift_by_constant(opcode: str, a: Pair, by: int, is_signed: bool) -> Pair:
     return Pair(low, right(a.high, word(by, a.high)))
 
 
-def partial_right(is_signed: bool) -> Callable[[Node, Node], Node]:
+def right_shift_operation(is_signed: bool) -> Callable[[Node, Node], Node]:
     """Shift of the high word to the right, with the sign or without."""
     return lambda high, by: cast(op(">>", high, by, "int" if is_signed else WORD), WORD)
 
@@ -126,7 +126,7 @@ def shift_by_data(opcode: str, a: Pair, by: Node, is_signed: bool, bind: Bind) -
         low = bind(op("<<", a.low, small))
         high = op("|", op("<<", a.high, small), op(">>", op(">>", a.low, 1), rest))
         return Pair(conditional_expression(big, word(0, by), low), conditional_expression(big, low, high))
-    high = bind(partial_right(is_signed)(a.high, small))
+    high = bind(right_shift_operation(is_signed)(a.high, small))
     low = op("|", op(">>", a.low, small), op("<<", op("<<", a.high, 1), rest))
     return Pair(
         conditional_expression(big, high, low),

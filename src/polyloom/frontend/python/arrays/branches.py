@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from polyloom.frontend.python.arrays.conditions import affine_relation
-from polyloom.frontend.python.arrays.names import Frame, Returned
+from polyloom.frontend.python.arrays.names import Frame, ReturnValue
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.statements import Statements
 from polyloom.frontend.python.arrays.values import Data, as_bool, truth
@@ -23,7 +23,7 @@ _MISSING = object()
 class Branches(Statements):
     """Both sides of tests."""
 
-    def branch(self, node: ast.If, rest: Sequence[ast.stmt], frame: Frame) -> Returned | bool | None:
+    def branch(self, node: ast.If, rest: Sequence[ast.stmt], frame: Frame) -> ReturnValue | bool | None:
         """A branch, and the rest of its block where a side returns; True where the rest was read."""
         site = self.site(node.test, frame)
         test = self.evaluate(node.test, frame)
@@ -44,7 +44,7 @@ class Branches(Statements):
         first, second = list(node.body), list(node.orelse)
         # What follows is read on the side that goes on: no nest jumps.
         if returns:
-            first, second = (side if _always_returns(side) else [*side, *rest] for side in (first, second))
+            first, second = (side if _ends_in_return(side) else [*side, *rest] for side in (first, second))
         if not isinstance(test, Condition):
             data = site.truth(test)
             if data.shape:
@@ -55,11 +55,11 @@ class Branches(Statements):
         if not returns:
             return None
         a, b = sides
-        if (a is None) != (b is None) and ((a or b) or Returned(None)).value is not None:
+        if (a is None) != (b is None) and ((a or b) or ReturnValue(None)).value is not None:
             raise site.error("PL0133", "one side of this returns a value, the other none", "return on both sides")
         if a is None or b is None:
             return True
-        return Returned(self.merge_values(site, test, a.value, b.value))
+        return ReturnValue(self.merge_values(site, test, a.value, b.value))
 
     def decide_condition(self, test: Condition) -> Condition | bool:
         """A condition on sizes that holds for all of them, or for none."""
@@ -72,7 +72,7 @@ class Branches(Statements):
 
     def sides(
         self, site: Site, test: Any, first: Sequence[ast.stmt], second: Sequence[ast.stmt], frame: Frame
-    ) -> tuple[Returned | None, Returned | None]:
+    ) -> tuple[ReturnValue | None, ReturnValue | None]:
         """Both sides; names that they bind differently stand for what the test chooses."""
         before = {**frame.names}
         if isinstance(test, Condition):
@@ -104,7 +104,7 @@ class Branches(Statements):
                 frame.names[name] = one
         return a, b
 
-    def guard_stores(self, site: Site, test: Value, nodes: Sequence[ast.stmt], frame: Frame) -> Returned | None:
+    def guard_stores(self, site: Site, test: Value, nodes: Sequence[ast.stmt], frame: Frame) -> ReturnValue | None:
         """Statements whose stores show where a test of data holds."""
         outer = self.builder.guard
         self.builder.guard = test if outer is None else Apply("and", "i32", (outer, test), site.span)
@@ -131,8 +131,8 @@ def _returns(nodes: Sequence[ast.stmt]) -> bool:
     )
 
 
-def _always_returns(nodes: Sequence[ast.stmt]) -> bool:
+def _ends_in_return(nodes: Sequence[ast.stmt]) -> bool:
     return any(
-        isinstance(n, ast.Return) or (isinstance(n, ast.If) and _always_returns(n.body) and _always_returns(n.orelse))
+        isinstance(n, ast.Return) or (isinstance(n, ast.If) and _ends_in_return(n.body) and _ends_in_return(n.orelse))
         for n in nodes
     )

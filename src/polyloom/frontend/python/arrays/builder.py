@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from polyloom.diagnostics import Span
-from polyloom.ir.arrays.program import Apply, For, If, Read, Shape, Statement, Store, Value, dtype, read_all, shape
+from polyloom.ir.arrays.program import Apply, For, If, Read, Shape, Statement, Store, Value, dtype, read_array, shape
 from polyloom.ir.arrays.quotients import bound, quotient
 from polyloom.ir.nest import Storage
 from polyloom.ir.operations import ElementType
@@ -65,7 +65,7 @@ class Builder:
         room = tuple(bound_by_sizes(extent, self.loops) for extent in extents)
         storage = Storage(fresh_name(name.strip("_") or "t", self.taken), kind, room, "local", True, span)
         self.storage[storage.name] = storage
-        return replace(read_all(storage, span), shape=extents)
+        return replace(read_array(storage, span), shape=extents)
 
     def proves(self, *forms: Affine) -> bool:
         """Whether each form is at least 0 wherever the text executes."""
@@ -97,7 +97,7 @@ class Builder:
             self.assumptions.append(form)
         return True
 
-    def are_equal(self, a: Affine, b: Affine) -> bool:
+    def proves_equality(self, a: Affine, b: Affine) -> bool:
         return a == b or self.proves(a - b, b - a)
 
     @contextmanager

@@ -141,8 +141,8 @@ class Tests(Names):
         if isinstance(test, bool | None | str | tuple):
             return self.evaluate(body if test else orelse, frame)
         a, b = (
-            self.evaluate_within(site, test, body, frame),
-            self.evaluate_within(site, self.opposite(site, test), orelse, frame),
+            self.evaluate_under_test(site, test, body, frame),
+            self.evaluate_under_test(site, self.opposite(site, test), orelse, frame),
         )
         return self.merge_values(site, test, a, b)
 
@@ -150,7 +150,7 @@ class Tests(Names):
         """Where a test does not hold."""
         return negate(test) if isinstance(test, Condition) else invert_test(site, test)
 
-    def evaluate_within(self, site: Site, test: Any, node: ast.expr, frame: Frame) -> Any:
+    def evaluate_under_test(self, site: Site, test: Any, node: ast.expr, frame: Frame) -> Any:
         """A value where a test holds."""
         if isinstance(test, Data) and not test.shape:
             outer = self.builder.guard

@@ -11,7 +11,7 @@ from typing import Any
 
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Data, as_items, as_sequence, slice_bounds
-from polyloom.ir.arrays.program import Form, Read, axis, view_at
+from polyloom.ir.arrays.program import Form, Read, axis, element_view
 from polyloom.ir.arrays.quotients import bound, ceiling_quotient
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine
@@ -47,7 +47,7 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
             n += 1
     # NumPy's element is a copy, its view of rank 0 (`x[..., 0]` of a vector) is rare.
     is_element = not extents
-    found = view_at(data.value, forms, tuple(extents), site.span)
+    found = element_view(data.value, forms, tuple(extents), site.span)
     is_view = data.is_view and isinstance(found, Read) and not is_element
     return Data(found, wide=data.wide, exact=data.exact, is_view=is_view)
 

@@ -97,7 +97,7 @@ def length(site: Site, items: Any) -> Affine:
         case Zip(parts=parts):
             found = [length(site, part) for part in parts]
             for other in found[1:]:
-                if not site.builder.are_equal(found[0], other):
+                if not site.builder.proves_equality(found[0], other):
                     help = "loop over the shorter one, or declare both by one size"
                     raise site.error("PL0149", f"`{site.source_text}` pairs {found[0]} elements with {other}", help)
             return found[0]

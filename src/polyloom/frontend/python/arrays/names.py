@@ -55,7 +55,7 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ReturnValue:
     """What a function returns."""
 
     value: Any
@@ -90,11 +90,11 @@ class Names:
         """What a function gives."""
         raise NotImplementedError
 
-    def block(self, nodes: Sequence[ast.stmt], frame: Frame) -> Returned | None:
+    def block(self, nodes: Sequence[ast.stmt], frame: Frame) -> ReturnValue | None:
         """Executes statements."""
         raise NotImplementedError
 
-    def branch(self, node: ast.If, rest: Sequence[ast.stmt], frame: Frame) -> Returned | bool | None:
+    def branch(self, node: ast.If, rest: Sequence[ast.stmt], frame: Frame) -> ReturnValue | bool | None:
         """A branch, and the rest of its block where a side returns; True where the rest was read."""
         raise NotImplementedError
 

@@ -60,7 +60,7 @@ def with_sizes(function: FunctionType, parameters: Mapping[str, int]) -> Callabl
     """The function in a module where sizes are numbers, and kernels are functions."""
     names: dict[str, Any] = {}
 
-    def made(value: Any) -> Any:
+    def sized_value(value: Any) -> Any:
         inner = getattr(value, "function", value)
         # Outside of a compiled kernel a size is no number; here it has the value of this call.
         if isinstance(value, Size):
@@ -73,8 +73,8 @@ def with_sizes(function: FunctionType, parameters: Mapping[str, int]) -> Callabl
             return found
         return value
 
-    names |= {name: made(value) for name, value in function.__globals__.items()}
-    return made(function)
+    names |= {name: sized_value(value) for name, value in function.__globals__.items()}
+    return sized_value(function)
 
 
 def _argument(storage: Storage, given: object) -> Any:

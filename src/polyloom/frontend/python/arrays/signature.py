@@ -29,7 +29,7 @@ from polyloom.ir.arrays.program import (
     Store,
     Value,
     parts,
-    read_all,
+    read_array,
     with_parts,
 )
 from polyloom.ir.arrays.quotients import quotient
@@ -196,7 +196,7 @@ def _add(reader: Interpreter, frame: Frame, argument: ast.arg, kind: ElementType
     span = frame.text.span(argument)
     storage = Storage(argument.arg, kind, shape, writable=bool(shape), span=span)
     reader.builder.storage[argument.arg] = storage
-    frame.names[argument.arg] = Data(read_all(storage, span), is_view=bool(shape))
+    frame.names[argument.arg] = Data(read_array(storage, span), is_view=bool(shape))
 
 
 def _extent(number: int, sizes: dict[int, str], reader: Interpreter, frame: Frame) -> Affine:
@@ -263,7 +263,7 @@ def _results(reader: Interpreter, text: Text, node: ast.FunctionDef, value: Any)
 def _is_own(reader: Interpreter, read: Read) -> bool:
     """Whether a result is all of a local array, which can be the result itself."""
     storage = reader.builder.storage[read.name]
-    is_whole = bool(read.shape) and storage.shape == read.shape and read.index == read_all(storage).index
+    is_whole = bool(read.shape) and storage.shape == read.shape and read.index == read_array(storage).index
     return storage.role == "local" and is_whole
 
 

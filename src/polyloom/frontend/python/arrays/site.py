@@ -26,7 +26,7 @@ from polyloom.frontend.python.arrays.values import (
     truth,
 )
 from polyloom.frontend.python.syntax_tree import Text
-from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, axis, shape, view_at
+from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, axis, element_view, shape
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, ElementType
@@ -137,7 +137,7 @@ class Site:
             known = [s[n - rank + len(s)] for s in shapes if n - rank + len(s) >= 0]
             others = [e for e in known if e != Affine((), 1)]
             for a, b in pairwise(others):
-                if not self.builder.are_equal(a, b):
+                if not self.builder.proves_equality(a, b):
                     raise self.mismatch(shapes, a, b)
             found.append(others[0] if others else Affine((), 1))
         return tuple(found)
@@ -158,7 +158,7 @@ class Site:
         shift = len(extents) - len(given)
         one = Affine((), 1)
         index = [Affine() if e == one and extents[n + shift] != one else axis(n + shift) for n, e in enumerate(given)]
-        return Data(view_at(data.value, index, extents, self.span), data.weak, data.wide, data.exact)
+        return Data(element_view(data.value, index, extents, self.span), data.weak, data.wide, data.exact)
 
     def fill_shape(self, data: Data, extents: Shape) -> Data:
         """A value with all elements of a shape: a number is repeated."""
@@ -265,15 +265,15 @@ class Site:
         data = self.convert_data(value, NUMPY[target.dtype])
         given, extents = data.shape, target.shape
         while len(given) > len(extents) and given[0] == Affine((), 1):
-            data = Data(view_at(data.value, [Affine(), *map(axis, range(len(given) - 1))], given[1:], self.span))
+            data = Data(element_view(data.value, [Affine(), *map(axis, range(len(given) - 1))], given[1:], self.span))
             given = given[1:]
         # NumPy drops leading extents of 1 in a store, and no others.
         if len(given) > len(extents) or not all(
-            e == Affine((), 1) or self.builder.are_equal(e, extents[len(extents) - len(given) + n])
+            e == Affine((), 1) or self.builder.proves_equality(e, extents[len(extents) - len(given) + n])
             for n, e in enumerate(given)
         ):
             pairs = zip(given[::-1], extents[::-1], strict=False)
-            differ = [f"{a} and {b}" for a, b in pairs if a != Affine((), 1) and not self.builder.are_equal(a, b)]
+            differ = [f"{a} and {b}" for a, b in pairs if a != Affine((), 1) and not self.builder.proves_equality(a, b)]
             reason = f"the extents {differ[0]} differ" if differ else "it has more dimensions"
             message = f"an array of the shape {print_shape(given)} is stored where {print_shape(extents)} is"
             raise self.error("PL0149", message, f"{reason}: store an array of the same shape")

@@ -16,7 +16,7 @@ from polyloom.frontend.python.arrays.evaluate import SYMBOLS, Evaluator
 from polyloom.frontend.python.arrays.functions.elementwise import binary
 from polyloom.frontend.python.arrays.indexing import place
 from polyloom.frontend.python.arrays.iterables import element
-from polyloom.frontend.python.arrays.names import Closure, Frame, Returned
+from polyloom.frontend.python.arrays.names import Closure, Frame, ReturnValue
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Data, as_sequence, numpy_type
 from polyloom.frontend.python.refused_syntax import STATEMENTS, refuse_syntax
@@ -28,20 +28,20 @@ from polyloom.sets import Affine, Condition
 class Statements(Evaluator):
     """Statements in blocks."""
 
-    def block(self, nodes: Sequence[ast.stmt], frame: Frame) -> Returned | None:
+    def block(self, nodes: Sequence[ast.stmt], frame: Frame) -> ReturnValue | None:
         for n, node in enumerate(nodes):
             if isinstance(node, ast.If):
                 found = self.branch(node, nodes[n + 1 :], frame)
-                if isinstance(found, Returned | bool):
+                if isinstance(found, ReturnValue | bool):
                     # Where one side returns, the rest was read as a part of the other.
-                    return found if isinstance(found, Returned) else None
+                    return found if isinstance(found, ReturnValue) else None
                 continue
             found = self.statement(node, frame)
             if found is not None:
                 return found
         return None
 
-    def statement(self, node: ast.stmt, frame: Frame) -> Returned | None:
+    def statement(self, node: ast.stmt, frame: Frame) -> ReturnValue | None:
         site = self.site(node, frame)
         match node:
             case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import() | ast.ImportFrom():
@@ -64,7 +64,7 @@ class Statements(Evaluator):
             case ast.Assert(test=test):
                 self.assume(site, self.evaluate(test, frame))
             case ast.Return(value=value):
-                return Returned(None if value is None else self.evaluate(value, frame))
+                return ReturnValue(None if value is None else self.evaluate(value, frame))
             case ast.FunctionDef(name=name):
                 frame.names[name] = Closure(node, frame)
             case _:

@@ -11,7 +11,7 @@ import numpy as np
 from polyloom.frontend.python.arrays.functions.reductions import numpy_dtype
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Data, as_items, as_sequence, convert_element, numpy_type
-from polyloom.ir.arrays.program import Cases, Form, Shape, Value, axis, view_at
+from polyloom.ir.arrays.program import Cases, Form, Shape, Value, axis, element_view
 from polyloom.ir.arrays.quotients import ceiling_quotient
 from polyloom.ir.operations import FLOATS
 from polyloom.ir.pla import Constant
@@ -46,7 +46,7 @@ def full(site: Site, shape: Any, fill_value: Any, dtype: Any = None, order: Any 
     return site.fill_shape(value, extents(site, shape))
 
 
-def full_handler(number: float) -> Callable[..., Any]:
+def constant_handler(number: float) -> Callable[..., Any]:
     """`zeros`, `ones`, and `empty`, whose elements are 0 here."""
 
     def function(site: Site, shape: Any, dtype: Any = float, order: Any = "C") -> Any:
@@ -55,7 +55,7 @@ def full_handler(number: float) -> Callable[..., Any]:
     return function
 
 
-def full_like_handler(number: float | None) -> Callable[..., Any]:
+def constant_like_handler(number: float | None) -> Callable[..., Any]:
     """`zeros_like` and the like."""
 
     def function(site: Site, a: Any, *more: Any, dtype: Any = None, shape: Any = None, fill_value: Any = None) -> Any:
@@ -218,7 +218,7 @@ def meshgrid(site: Site, *xi: Any, indexing: str = "xy") -> Any:
     order = [1, 0, *range(2, len(datas))] if indexing == "xy" and len(datas) > 1 else [*range(len(datas))]
     shape = tuple(datas[n].shape[0] for n in order)
     return tuple(
-        Data(view_at(d.value, [axis(order.index(n))], shape, site.span), d.weak, d.wide, d.exact)
+        Data(element_view(d.value, [axis(order.index(n))], shape, site.span), d.weak, d.wide, d.exact)
         for n, d in enumerate(datas)
     )
 
@@ -255,7 +255,7 @@ def identity(site: Site, n: Any, dtype: Any = float) -> Any:
     return eye(site, n, dtype=dtype)
 
 
-def shape_of(site: Site, a: Any) -> Any:
+def shape_tuple(site: Site, a: Any) -> Any:
     return site.data(a).shape
 
 
@@ -269,13 +269,13 @@ def test(site: Site, x: Any) -> Any:
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.full: full,
-    np.zeros: full_handler(0.0),
-    np.ones: full_handler(1.0),
-    np.empty: full_handler(0.0),
-    np.zeros_like: full_like_handler(0.0),
-    np.ones_like: full_like_handler(1.0),
-    np.empty_like: full_like_handler(0.0),
-    np.full_like: full_like_handler(None),
+    np.zeros: constant_handler(0.0),
+    np.ones: constant_handler(1.0),
+    np.empty: constant_handler(0.0),
+    np.zeros_like: constant_like_handler(0.0),
+    np.ones_like: constant_like_handler(1.0),
+    np.empty_like: constant_like_handler(0.0),
+    np.full_like: constant_like_handler(None),
     np.arange: arange,
     np.linspace: linspace,
     np.eye: eye,
@@ -287,7 +287,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.copy: copy,
     np.indices: indices,
     np.meshgrid: meshgrid,
-    np.shape: shape_of,
+    np.shape: shape_tuple,
     np.ndim: rank,
     len: length,
     float: number(float),

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from polyloom.frontend.python.arrays.functions.elementwise import to_array
-from polyloom.frontend.python.arrays.functions.reductions import store_to_out
+from polyloom.frontend.python.arrays.functions.reductions import store_result
 from polyloom.frontend.python.arrays.functions.shaping import pad
 from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Data, as_sequence, common_type, is_wide
-from polyloom.ir.arrays.program import Contract, axes, axis, view_at
+from polyloom.ir.arrays.program import Contract, axes, axis, element_view
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine
 
@@ -31,13 +31,13 @@ def contract(site: Site, labels: Sequence[str], result: str, operands: Sequence[
     for names, data in zip(labels, datas, strict=True):
         for label, extent in zip(names, data.shape, strict=True):
             known = extents.setdefault(label, extent)
-            if not site.builder.are_equal(known, extent):
+            if not site.builder.proves_equality(known, extent):
                 shapes = " and ".join(print_shape(d.shape) for d in datas)
                 help = f"the extents {known} and {extent} have to be equal for all sizes"
                 message = f"`{site.source_text}` multiplies arrays of the shapes {shapes}"
                 raise site.error("PL0149", message, help)
     made = [
-        Data(view_at(d.value, axes(len(names)), tuple(extents[n] for n in names), site.span))
+        Data(element_view(d.value, axes(len(names)), tuple(extents[n] for n in names), site.span))
         for names, d in zip(labels, datas, strict=True)
     ]
     wide = is_wide(kind)
@@ -58,7 +58,7 @@ def matmul(site: Site, x1: Any, x2: Any, out: Any = None) -> Any:
     left = "b" if len(a.shape) == 1 else f"{letters[batch - len(a.shape) + 2 :]}ab"
     right = "b" if len(b.shape) == 1 else f"{letters[batch - len(b.shape) + 2 :]}bc"
     result = letters + ("a" if len(a.shape) > 1 else "") + ("c" if len(b.shape) > 1 else "")
-    return store_to_out(site, out, contract(site, [left, right], result, [a, b]))
+    return store_result(site, out, contract(site, [left, right], result, [a, b]))
 
 
 def _broadcast_batch(site: Site, data: Data, common: Sequence[Affine]) -> Data:
@@ -71,12 +71,12 @@ def dot(site: Site, a: Any, b: Any, out: Any = None) -> Any:
     """The last axis of the first with the last but one of the second."""
     x, y = (site.data(to_array(site, v)) for v in (a, b))
     if not x.shape or not y.shape:
-        return store_to_out(site, out, site.apply("mul", a, b))
+        return store_result(site, out, site.apply("mul", a, b))
     left = ascii_letters[: len(x.shape)]
     own = ascii_letters[10 : 10 + len(y.shape)]
     place = max(0, len(own) - 2)
     right = own[:place] + left[-1] + own[place + 1 :]
-    return store_to_out(site, out, contract(site, [left, right], left[:-1] + own[:place] + own[place + 1 :], [x, y]))
+    return store_result(site, out, contract(site, [left, right], left[:-1] + own[:place] + own[place + 1 :], [x, y]))
 
 
 def inner(site: Site, a: Any, b: Any) -> Any:
@@ -94,9 +94,10 @@ def outer(site: Site, a: Any, b: Any, out: Any = None) -> Any:
         raise site.error("PL0149", f"`{site.source_text}` is of vectors", "write `np.multiply` with new axes by `None`")
     extents = (x.shape[0], y.shape[0])
     views = [
-        Data(view_at(d.value, [axis(n)], extents, site.span), d.weak, d.wide, d.exact) for n, d in enumerate((x, y))
+        Data(element_view(d.value, [axis(n)], extents, site.span), d.weak, d.wide, d.exact)
+        for n, d in enumerate((x, y))
     ]
-    return store_to_out(site, out, site.apply("mul", *views))
+    return store_result(site, out, site.apply("mul", *views))
 
 
 def einsum(site: Site, subscripts: Any, *operands: Any, out: Any = None, optimize: Any = None) -> Any:
@@ -116,7 +117,7 @@ def einsum(site: Site, subscripts: Any, *operands: Any, out: Any = None, optimiz
         result = "".join(sorted(n for n in set("".join(labels)) if "".join(labels).count(n) == 1))
     if not set(result) <= set("".join(labels)) or len(set(result)) != len(result) or not all(map(str.isalpha, labels)):
         raise site.error("PL0149", f"`{site.source_text}` gives labels that no operand has", "write 'ik,kj->ij'")
-    return store_to_out(site, out, contract(site, labels, result, datas))
+    return store_result(site, out, contract(site, labels, result, datas))
 
 
 def tensordot(site: Site, a: Any, b: Any, axes: Any = None) -> Any:
@@ -174,9 +175,9 @@ def _correlate(site: Site, a: Any, v: Any, mode: Any, step: int) -> Any:
             "PL0149", f"`{site.source_text}`: the window may be longer than the array", "assert that it is not"
         )
     # Windows are a view: no window is copied.
-    windows = view_at(x.value, [axis(0) + axis(1)], (length, taps), site.span)
+    windows = element_view(x.value, [axis(0) + axis(1)], (length, taps), site.span)
     index = axis(0) if step > 0 else -axis(0) + (taps - 1)
-    weights = view_at(w.value, [index], (taps,), site.span)
+    weights = element_view(w.value, [index], (taps,), site.span)
     return contract(site, ["nk", "k"], "n", [Data(windows), Data(weights)])
 
 

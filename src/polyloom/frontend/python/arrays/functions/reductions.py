@@ -18,7 +18,7 @@ from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Data, Generator, as_bool, as_sequence, truth
 from polyloom.frontend.python.types import NAMED
-from polyloom.ir.arrays.program import Reduce, Scan, Shape, axis, view_at
+from polyloom.ir.arrays.program import Reduce, Scan, Shape, axis, element_view
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import FLOATS
 from polyloom.sets import Affine
@@ -55,16 +55,16 @@ def total(name: str) -> Callable[..., Any]:
             # The sum of 32-bit terms modulo 2^32 is the low half of NumPy's.
             data = Data(site.element(data, "i32").value, wide=True, exact=exact) if not data.wide else data
             found = reduce_axes(site, name, data, axis, keepdims)
-            return store_to_out(site, out, Data(found.value, wide=True, exact=exact))
+            return store_result(site, out, Data(found.value, wide=True, exact=exact))
         elif data.dtype == "u32":
             help = "choose the type: `dtype=np.uint32`"
             raise site.error("PL0139", f"`{site.source_text}` has 64 bits in NumPy", help)
-        return store_to_out(site, out, reduce_axes(site, name, data, axis, keepdims))
+        return store_result(site, out, reduce_axes(site, name, data, axis, keepdims))
 
     return function
 
 
-def store_to_out(site: Site, out: Any, found: Data) -> Any:
+def store_result(site: Site, out: Any, found: Data) -> Any:
     """`out=`."""
     if out is None:
         return found
@@ -93,7 +93,7 @@ def keep_dimensions(site: Site, found: Data, over: tuple[int, ...], extents: Sha
     shape = tuple(_ONE if n in over else e for n, e in enumerate(extents))
     if not found.shape:
         return site.fill_shape(found, shape)
-    return Data(view_at(found.value, index, shape, site.span), found.weak, found.wide, found.exact)
+    return Data(element_view(found.value, index, shape, site.span), found.weak, found.wide, found.exact)
 
 
 def extreme(name: str) -> Callable[..., Any]:
@@ -104,7 +104,7 @@ def extreme(name: str) -> Callable[..., Any]:
         if data.dtype == "bool":
             return truths("or" if name == "maximum" else "and")(site, data, axis, out, keepdims)
         found = reduce_axes(site, name, data, axis, keepdims)
-        return store_to_out(site, out, Data(found.value, wide=data.wide, exact=data.exact))
+        return store_result(site, out, Data(found.value, wide=data.wide, exact=data.exact))
 
     return function
 
@@ -133,7 +133,7 @@ def truths(name: str) -> Callable[..., Any]:
             return data
         bits = Data(truth(data.value))
         found = reduce_axes(site, name, bits, axis, keepdims)
-        return store_to_out(site, out, Data(as_bool(found.value)))
+        return store_result(site, out, Data(as_bool(found.value)))
 
     return function
 
@@ -146,7 +146,7 @@ def mean(site: Site, a: Any, axis: Any = None, dtype: Any = None, out: Any = Non
     data = site.convert_data(data, real)
     found = reduce_axes(site, "add", data, axis, keepdims)
     number = site.convert_data(count(site, data.shape, read_axes(site, axis, len(data.shape))), real)
-    return store_to_out(site, out, site.apply("div", found, number))
+    return store_result(site, out, site.apply("div", found, number))
 
 
 def count(site: Site, extents: Shape, over: tuple[int, ...]) -> Any:
@@ -166,13 +166,13 @@ def variance(
     found = reduce_axes(site, "add", squares, axis, keepdims)
     ddof = Affine((), ddof) if isinstance(ddof, int) else ddof
     number = binary(site, "-", count(site, data.shape, over), ddof)
-    return store_to_out(site, out, site.apply("div", found, site.convert_data(number, NUMPY[found.dtype])))
+    return store_result(site, out, site.apply("div", found, site.convert_data(number, NUMPY[found.dtype])))
 
 
 def deviation(
     site: Site, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False
 ) -> Any:
-    return store_to_out(site, out, unary(site, "sqrt", variance(site, a, axis, dtype, None, ddof, keepdims)))
+    return store_result(site, out, unary(site, "sqrt", variance(site, a, axis, dtype, None, ddof, keepdims)))
 
 
 def norm(site: Site, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -195,7 +195,7 @@ def scan(name: Any) -> Callable[..., Any]:
         elif data.dtype not in FLOATS:
             data, wide = site.element(data, "i32"), True
         (along,) = (0,) if axis is None else read_axes(site, axis, len(data.shape))
-        return store_to_out(site, out, Data(Scan(name, along, data.value, site.span), wide=wide))
+        return store_result(site, out, Data(Scan(name, along, data.value, site.span), wide=wide))
 
     return function
 

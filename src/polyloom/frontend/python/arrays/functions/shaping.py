@@ -13,7 +13,7 @@ from polyloom.frontend.python.arrays.functions.elementwise import to_array
 from polyloom.frontend.python.arrays.indexing import read_axes
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import Data, as_items, as_sequence, common_type
-from polyloom.ir.arrays.program import Cases, Read, Shape, Value, axes, axis, view_at
+from polyloom.ir.arrays.program import Cases, Read, Shape, Value, axes, axis, element_view
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -22,7 +22,7 @@ _ONE = Affine((), 1)
 
 def view(site: Site, data: Data, index: Sequence[Affine], shape: Sequence[Affine]) -> Data:
     """A view of data, which is one of its base if the data are."""
-    found = view_at(data.value, index, tuple(shape), site.span)
+    found = element_view(data.value, index, tuple(shape), site.span)
     return Data(found, data.weak, data.wide, data.exact, data.is_view and isinstance(found, Read))
 
 
@@ -152,7 +152,7 @@ def _plan(site: Site, given: list[Affine], wanted: list[Affine]) -> Plan | None:
             a, b = _product(left), _product(right)
             if a is None or b is None:
                 return None
-            if site.builder.are_equal(a, b):
+            if site.builder.proves_equality(a, b):
                 break
             # The smaller product takes the next axis; sizes tell which one that is.
             grows_left = m < len(given) and (n >= len(wanted) or site.builder.proves(b - a))
@@ -183,7 +183,7 @@ def _join_axes(site: Site, data: Data, plan: Plan) -> Data:
             form = form * extent.constant + axis(n) if extent.is_constant else axis(n)
             n += 1
         index.append(form)
-    target = view_at(room, index, data.shape)
+    target = element_view(room, index, data.shape)
     assert isinstance(target, Read)
     guard, site.builder.guard = site.builder.guard, None
     site.builder.store(target, data.value, site.span)
@@ -222,7 +222,7 @@ def flip(site: Site, m: Any, axis: Any = None) -> Any:
 
 def diagonal(site: Site, a: Any) -> Any:
     data = site.data(a)
-    if len(data.shape) != 2 or not site.builder.are_equal(data.shape[0], data.shape[1]):
+    if len(data.shape) != 2 or not site.builder.proves_equality(data.shape[0], data.shape[1]):
         raise site.error("PL0149", f"`{site.source_text}` is no square", "give a square array")
     return view(site, data, [axis(0), axis(0)], data.shape[:1])
 
@@ -288,7 +288,7 @@ def _roll_axis(site: Site, data: Data, by: Any, n: int) -> Data:
     where = Condition((Polyhedron((symbols[n] - by,)),))
     moved = [
         Data(
-            view_at(data.value, [*symbols[:n], form, *symbols[n + 1 :]], data.shape, site.span),
+            element_view(data.value, [*symbols[:n], form, *symbols[n + 1 :]], data.shape, site.span),
             data.weak,
             data.wide,
             data.exact,
@@ -311,23 +311,23 @@ def pad(site: Site, array: Any, pad_width: Any, mode: Any = "constant", constant
         symbols = axes(len(shape))
         inner = symbols[n] - before
 
-        def moved(form: Affine, data: Data = data, n: int = n, shape: Shape = tuple(shape)) -> Data:
+        def shift_axis(form: Affine, data: Data = data, n: int = n, shape: Shape = tuple(shape)) -> Data:
             index = [*axes(len(shape))[:n], form, *axes(len(shape))[n + 1 :]]
-            return Data(view_at(data.value, index, shape, site.span), data.weak, data.wide, data.exact)
+            return Data(element_view(data.value, index, shape, site.span), data.weak, data.wide, data.exact)
 
         low, high = {
             "constant": (value, value),
-            "edge": (moved(Affine()), moved(extent - 1)),
-            "reflect": (moved(-inner), moved(-inner + (extent - 1) * 2)),
-            "symmetric": (moved(-inner - 1), moved(-inner + extent * 2 - 1)),
-            "wrap": (moved(inner + extent), moved(inner - extent)),
+            "edge": (shift_axis(Affine()), shift_axis(extent - 1)),
+            "reflect": (shift_axis(-inner), shift_axis(-inner + (extent - 1) * 2)),
+            "symmetric": (shift_axis(-inner - 1), shift_axis(-inner + extent * 2 - 1)),
+            "wrap": (shift_axis(inner + extent), shift_axis(inner - extent)),
         }.get(mode if isinstance(mode, str) else "", (None, None))
         if low is None or high is None:
             raise site.error(
                 "PL0134", f"`{site.source_text}` pads by another mode", "pad by constant, edge, reflect or wrap"
             )
         above = Condition((Polyhedron((inner - extent,)),))
-        first = piecewise(site, above, high, moved(inner), shape) if mode != "constant" else moved(inner)
+        first = piecewise(site, above, high, shift_axis(inner), shape) if mode != "constant" else shift_axis(inner)
         inside = (inner, extent - 1 - inner) if mode == "constant" else (inner,)
         data = piecewise(site, Condition((Polyhedron(inside),)), first, low, shape)
     return data
@@ -369,7 +369,7 @@ def concatenate_data(site: Site, datas: Sequence[Data], n: int) -> Data:
     first = datas[0]
     for other in datas[1:]:
         same = len(other.shape) == len(first.shape) and all(
-            k == n or site.builder.are_equal(a, b)
+            k == n or site.builder.proves_equality(a, b)
             for k, (a, b) in enumerate(zip(first.shape, other.shape, strict=True))
         )
         if not same:
@@ -383,7 +383,7 @@ def concatenate_data(site: Site, datas: Sequence[Data], n: int) -> Data:
         starts.append(starts[-1] + data.shape[n])
     moved = [
         Data(
-            view_at(d.value, [*symbols[:n], symbols[n] - start, *symbols[n + 1 :]], shape, site.span),
+            element_view(d.value, [*symbols[:n], symbols[n] - start, *symbols[n + 1 :]], shape, site.span),
             d.weak,
             d.wide,
             d.exact,
@@ -437,7 +437,7 @@ def diff(site: Site, a: Any, n: Any = None, axis: Any = None) -> Any:
     shape = tuple(e - (k == along) for k, e in enumerate(data.shape))
     symbols = axes(len(shape))
     ahead = [s + 1 if k == along else s for k, s in enumerate(symbols)]
-    a_view, b_view = (Data(view_at(data.value, i, shape, site.span)) for i in (ahead, symbols))
+    a_view, b_view = (Data(element_view(data.value, i, shape, site.span)) for i in (ahead, symbols))
     return site.apply("sub", a_view, b_view)
 
 
