@@ -1115,10 +1115,19 @@ CODES: dict[str, tuple[str, str]] = {
         "written with `li` and `add`;\n"
         "a branch further than 4 KiB jumps over a `j`.",
     ),
-    "PL0904": ("unknown or repeated label", "A label is defined once in a text, `name:`, before or after its use."),
+    "PL0904": (
+        "unknown or repeated label",
+        "A label is defined once in a text, `name:`, before or after its use; what `.set` defines may be set again.",
+    ),
     "PL0905": (
         "unknown or malformed directive",
-        "The directives are `.byte`, `.half`, `.word`, `.dword`, `.zero` and `.balign`.",
+        "Directives are those of GNU as: data (`.word`, `.ascii`, `.fill`), `.balign`, sections, `.set`, `.macro`, "
+        "`.rept`, `.irp`, `.if`, `.include`, `.insn`.\n"
+        "Instructions stand in sections of code.",
+    ),
+    "PL0906": (
+        "file that assembly may not include",
+        "`.include` reads files of the folders that `--include DIR` names, and no others.",
     ),
     "PL0910": (
         "image that does not load",

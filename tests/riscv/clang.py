@@ -14,9 +14,14 @@ from polyloom.riscv.names import Isa
 
 def assemble(lines: Sequence[str], isa: Isa, folder: Path) -> bytes:
     """The section .text of `lines`; only those that begin with `c.` are compressed."""
-    source, made = folder / "text.s", folder / "text.o"
     option = [f".option {'rvc' if line.startswith('c.') else 'norvc'}\n{line}" for line in lines]
-    source.write_text("\n".join([".option norelax", *option, ""]), encoding="utf-8")
+    return assemble_text("\n".join([".option norelax", *option, ""]), isa, folder)
+
+
+def assemble_text(text: str, isa: Isa, folder: Path) -> bytes:
+    """The section .text of a whole text."""
+    source, made = folder / "text.s", folder / "text.o"
+    source.write_text(text, encoding="utf-8")
     command = [
         sys.executable,
         "-m",

@@ -1,35 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two-pass assembler: text to bytes, over statements whose sizes are known from the text alone (The RISC-V Assembly
-Programmer's Manual).
+"""Two-pass assembler: text to bytes, over statements whose sizes are known from the text before them (The RISC-V
+Assembly Programmer's Manual; GNU as manual).
 
 A line is `label: mnemonic operands # comment`; a label that is a number is meant by `1b` behind it and `1f` before it.
-Operands are those of instructions.txt, with ABI or numeric register names, integers in Python's notation, and labels
-where an offset stands. Pseudo-instructions are rewritten first (pseudo.txt; `li` into the shortest chain of lui, addi
-and slli). Nothing is relaxed or compressed: an offset out of range is an error.
+Operands are those of instructions.txt, with ABI or numeric register names, and expressions of constants and labels.
+Macros are expanded first (assembly/macros.py), then pseudo-instructions (pseudo.txt; `li` into the shortest chain of
+lui, addi and slli). Nothing is relaxed or compressed: an offset out of range is an error.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.diagnostics import Source, Span, input_error, nearest
-from polyloom.riscv.directives import BEGIN_DATA, DIRECTIVES, IGNORED, data_address, directive_bytes, directive_size
+from polyloom.diagnostics import Source, input_error, nearest
+from polyloom.riscv.assembly import insn, macros
+from polyloom.riscv.assembly.layout import SECTIONS, Layout
+from polyloom.riscv.assembly.lines import split_lines
+from polyloom.riscv.assembly.open_files import refuse_files
+from polyloom.riscv.assembly.symbols import SETTERS, SymbolTable
+from polyloom.riscv.assembly.text import Text
+from polyloom.riscv.directives import (
+    ALIGNMENTS,
+    DATA_DIRECTIVES,
+    IGNORED,
+    code_padding,
+    directive_bytes,
+    directive_size,
+)
 from polyloom.riscv.disassemble import CSRS
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Row, find_row, rows_of_mnemonics
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import MNEMONIC, Statement, Text, field_values
+from polyloom.riscv.operands import MNEMONIC, Addresses, Statement, field_values
 from polyloom.riscv.pseudo import expand_statement, pseudo_table
 
-_LINE: Final = re.compile(r"\s*(?:([A-Za-z_.$][\w.$]*|\d+)\s*:)?\s*(?:([A-Za-z.][\w.]*)(?:\s+(\S.*?))?)?\s*")
-_COMMENT: Final = re.compile(r"""((?:[^"#/]|"(?:[^"\\]|\\.)*"|/(?!/)|")*?)(?:(?:#|//).*)?""")
-_BEHIND_CODE: Final = tuple(name for name in DIRECTIVES if name != ".text")
-_NEAR: Final = re.compile(r"(?<![\w.$])(\d+)([bf])(?!\w)")
-"""A reference to the last or the next label that is the number."""
+_DIRECTIVES: Final = (*DATA_DIRECTIVES, *SECTIONS, *SETTERS, *IGNORED, *macros.DIRECTIVES, insn.DIRECTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,120 +67,76 @@ class Dialect:
 _PLAIN: Final = Dialect()
 
 
-def assemble(text: str, isa: Isa, base: int = 0, name: str = "<assembly>", dialect: Dialect = _PLAIN) -> Assembled:
-    """Assembly of `text` at `base`. Errors: PL0902 to PL0905, with the place in `text`, which is called `name`."""
-    labels: dict[str, int] = {}
-    lines: dict[int, int] = {}
-    counts: Counter[str] = Counter()
-    statements: list[Statement] = []
-    address, code_end = base, None
-    for line, label, mnemonic, operands in _parse_statements(Source(name, text)):
-        if mnemonic is not None and mnemonic.text == BEGIN_DATA:
-            code_end, address = _begin_data(mnemonic, operands, address, code_end, statements)
-        elif mnemonic is not None and code_end is not None and mnemonic.text not in _BEHIND_CODE:
-            raise input_error(
-                "PL0905", "an instruction stands behind .data", span=mnemonic.span, help="write data last"
-            )
-        if label is not None:
-            labels[_label_name(label, labels, counts)] = address
-        if mnemonic is None or mnemonic.text in (BEGIN_DATA, *IGNORED):
+def assemble(
+    text: str,
+    isa: Isa,
+    base: int = 0,
+    name: str = "<assembly>",
+    dialect: Dialect = _PLAIN,
+    open_file: macros.Opener = refuse_files,
+) -> Assembled:
+    """Assembly of `text` at `base`. Errors: PL0902 to PL0906, with the place in `text`, which is called `name`."""
+    symbols, layout, lines = SymbolTable(), Layout(), dict[tuple[str, int], int]()
+    for line, parsed in macros.Expander(symbols, open_file).expand(split_lines(Source(name, text))):
+        if parsed.label is not None:
+            symbols.define_label(parsed.label, layout.here)
+        symbols.here = layout.here
+        mnemonic = parsed.mnemonic
+        if mnemonic is None or mnemonic.text in IGNORED:
             continue
-        lines[address] = line
-        pair = address
-        for each, rest in dialect.rewrite(mnemonic, operands, isa):
-            # %pcrel_lo refers to the auipc of its pair, not to the instruction that it stands in (psABI, "PC-Relative
-            # Symbol Addresses").
-            pair = address if each.text == "auipc" else pair
-            statements.append(Statement(each, _resolve_local_labels(rest, counts), address, pair))
-            address += _statement_size(each, rest, address, isa)
-    made = b"".join(_statement_bytes(each, labels, isa, dialect.csrs) for each in statements)
-    data_at = address if code_end is None else data_address(code_end)
-    return Assembled(made, base, labels, lines, address if code_end is None else code_end, data_at)
+        operands = symbols.resolve_local_labels(parsed.operands)
+        if mnemonic.text in SECTIONS:
+            layout.enter_section(mnemonic, operands)
+        elif mnemonic.text in SETTERS:
+            symbols.define_symbol(mnemonic, operands)
+        elif mnemonic.text in DATA_DIRECTIVES:
+            layout.align(mnemonic.text, operands, symbols.lookup)
+            operands, offset = symbols.substitute_constants(operands), layout.here.number
+            layout.append(mnemonic, operands, directive_size(mnemonic.text, operands, offset, symbols.lookup), offset)
+        else:
+            layout.require_code(mnemonic)
+            pair = layout.here.number
+            lines[layout.section, pair] = line
+            for each, rest in dialect.rewrite(mnemonic, symbols.substitute_constants(operands), isa):
+                # Both halves of a distance count from the auipc of their pair, not from the instruction that they
+                # stand in (psABI, "PC-Relative Symbol Addresses").
+                pair = layout.here.number if each.text == "auipc" else pair
+                layout.append(each, rest, _statement_size(each, rest, isa), pair)
+    return _encode(layout, symbols, lines, isa, base, dialect)
 
 
-def _begin_data(
-    mnemonic: Text, operands: Text, address: int, before: int | None, statements: list[Statement]
-) -> tuple[int, int]:
-    """End of code, and beginning of data. Errors: PL0905 where data begin twice."""
-    if before is not None:
-        raise input_error(
-            "PL0905", "data begin twice", span=mnemonic.span, help="write .data once, behind all instructions"
-        )
-    statements.append(Statement(mnemonic, operands, address, address))
-    return address, data_address(address)
+def _encode(
+    layout: Layout, symbols: SymbolTable, lines: Mapping[tuple[str, int], int], isa: Isa, base: int, dialect: Dialect
+) -> Assembled:
+    """The second pass: bytes, once every section has its address."""
+    bases, code_end, data_at, end = layout.addresses(base)
+    statements = layout.statements(bases)
+    relative = {s.address: text for s in statements if (text := s.relative_symbol) is not None}
+    addresses = Addresses(lambda here: symbols.final_lookup(bases, here), relative, isa.xlen)
+    image = bytearray(end - base)
+    for statement in statements:
+        pads = statement.mnemonic.text in ALIGNMENTS and statement.address < code_end
+        padding = code_padding(statement.size, "c" in isa.extensions) if pads else b""
+        made = _statement_bytes(statement, addresses, isa, dialect.csrs, padding)
+        image[statement.address - base : statement.address - base + len(made)] = made
+    by_address = {bases[section] + offset: line for (section, offset), line in lines.items()}
+    return Assembled(bytes(image), base, symbols.labels(bases), by_address, code_end, data_at)
 
 
-def _label_name(label: Text, labels: Mapping[str, int], counts: Counter[str]) -> str:
-    """Name under which a label is kept: numbers may be defined again and again. Errors: PL0904."""
-    if label.text.isdigit():
-        counts[label.text] += 1
-        return _local_label(label.text, counts[label.text])
-    if label.text in labels:
-        raise input_error(
-            "PL0904", f"the label '{label.text}' is defined twice", span=label.span, help="rename one of them"
-        )
-    return label.text
+def _statement_size(mnemonic: Text, operands: Text, isa: Isa) -> int:
+    return insn.size(operands) if mnemonic.text == insn.DIRECTIVE else _mnemonic_row(mnemonic, isa).size
 
 
-def _local_label(number: str, count: int) -> str:
-    return f".L{number}${count}"
-
-
-def _resolve_local_labels(operands: Text, counts: Counter[str]) -> Text:
-    """Operands with local (numeric) labels replaced by their names: `1b` is the last, `1f` the next `1`."""
-    if _NEAR.search(operands.text) is None:
-        return operands
-    text = _NEAR.sub(lambda m: _local_label(m[1], counts[m[1]] + (m[2] == "f")), operands.text)
-    return Text(text, operands.span)
-
-
-def _parse_statements(source: Source) -> Iterator[tuple[int, Text | None, Text | None, Text]]:
-    """Statements: of each line its number, label, mnemonic and operands. Errors: PL0905."""
-    place = 0
-    for number, line in enumerate(source.text.splitlines(keepends=True), 1):
-        whole = _COMMENT.fullmatch(line.rstrip("\r\n"))
-        code = whole[1] if whole is not None else line.rstrip("\r\n")
-        found = _LINE.fullmatch(code)
-        if found is None:
-            start = place + len(code) - len(code.lstrip())
-            raise input_error(
-                "PL0905",
-                "this is neither a label nor an instruction",
-                span=Span(source, start, place + len(code)),
-                help="write `label: mnemonic operands`",
-            )
-        end = Span(source, place + len(code.rstrip()), place + len(code.rstrip()))
-        yield (
-            number,
-            _text_group(source, place, found, 1),
-            _text_group(source, place, found, 2),
-            _text_group(source, place, found, 3) or Text("", end),
-        )
-        place += len(line)
-
-
-def _text_group(source: Source, place: int, found: re.Match[str], group: int) -> Text | None:
-    return (
-        Text(found[group], Span(source, place + found.start(group), place + found.end(group)))
-        if found[group] is not None
-        else None
-    )
-
-
-def _statement_size(mnemonic: Text, operands: Text, address: int, isa: Isa) -> int:
-    return (
-        directive_size(mnemonic.text, operands, address)
-        if mnemonic.text in DIRECTIVES
-        else _mnemonic_row(mnemonic, isa).size
-    )
-
-
-def _statement_bytes(statement: Statement, labels: Mapping[str, int], isa: Isa, csrs: Mapping[int, str]) -> bytes:
-    mnemonic, operands = statement.mnemonic, statement.operands
-    if mnemonic.text in DIRECTIVES:
-        return directive_bytes(mnemonic.text, operands, statement.address, labels)
+def _statement_bytes(
+    statement: Statement, addresses: Addresses, isa: Isa, csrs: Mapping[int, str], padding: bytes
+) -> bytes:
+    mnemonic, operands, address = statement.mnemonic, statement.operands, statement.address
+    if mnemonic.text in DATA_DIRECTIVES:
+        return directive_bytes(mnemonic.text, operands, address, statement.size, addresses.lookup, padding)
+    if mnemonic.text == insn.DIRECTIVE:
+        return insn.encode_fields(operands, address, addresses.lookup(address)).to_bytes(statement.size, "little")
     row = _mnemonic_row(mnemonic, isa)
-    return encode(Instruction(row, tuple(field_values(row, statement, labels, csrs)))).to_bytes(row.size, "little")
+    return encode(Instruction(row, tuple(field_values(row, statement, addresses, csrs)))).to_bytes(row.size, "little")
 
 
 def _mnemonic_row(mnemonic: Text, isa: Isa) -> Row:
@@ -185,7 +148,7 @@ def _mnemonic_row(mnemonic: Text, isa: Isa) -> Row:
             "PL0905",
             f"there is no directive '{mnemonic.text}'",
             span=mnemonic.span,
-            help=nearest(mnemonic.text, DIRECTIVES, "directive"),
+            help=nearest(mnemonic.text, _DIRECTIVES, "directive"),
         )
     name = MNEMONIC.fullmatch(mnemonic.text)
     assert name is not None

@@ -5,27 +5,36 @@ Programmer's Handbook"), and `li`, a chain for a constant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
+from typing import Final
 
+from polyloom.riscv.assembly.expressions import legal_value
+from polyloom.riscv.assembly.text import Text, split_operands
 from polyloom.riscv.isa import OPERAND, data_lines
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import Text, parse_integer, sign_extend
+from polyloom.riscv.operands import sign_extend
+
+_LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld")
+_SYMBOL: Final = re.compile(r"[A-Za-z_.$][\w.$]*(?:\s*[-+][^()]*)?")
+"""What a load takes for an address instead of `offset(register)`."""
 
 
 def expand_statement(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
     """Expansion of a pseudo-instruction; any other statement itself."""
-    given = [part.strip() for part in operands.text.split(",")] if operands.text else []
+    parts = split_operands(operands)
+    given = [part.text for part in parts]
     if mnemonic.text == "li" and len(given) == 2:
         # Signed and unsigned spellings of a register's bits are both common.
-        value = parse_integer(Text(given[1], operands.span), range(-(1 << isa.xlen - 1), 1 << isa.xlen))
+        value = legal_value(parts[1], range(-(1 << isa.xlen - 1), 1 << isa.xlen))
         lines = [
             f"{each} {given[0]},{rest}" if each == "lui" else f"{each} {given[0]},{given[0] if n else 'zero'},{rest}"
             for n, (each, rest) in enumerate(constant_chain(value, isa.xlen))
         ]
     else:
         pseudo = pseudo_table().get((mnemonic.text, len(given)))
-        if pseudo is None:
+        if pseudo is None or (mnemonic.text in _LOADS and _SYMBOL.fullmatch(given[-1]) is None):
             return ((mnemonic, operands),)
         values = dict(zip(pseudo[0], given, strict=True))
         lines = [OPERAND.sub(lambda m: values.get(m[0], m[0]), line) for line in pseudo[1]]

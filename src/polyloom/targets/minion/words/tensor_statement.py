@@ -14,9 +14,9 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.riscv import pseudo
+from polyloom.riscv.assembly.text import Text
 from polyloom.riscv.isa import X_NAMES, register_number
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import Text
 from polyloom.targets.minion.words import tensor_notation
 from polyloom.targets.minion.words.isa import CSRS
 from polyloom.targets.minion.words.tensor_words import Word
