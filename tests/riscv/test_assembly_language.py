@@ -112,6 +112,17 @@ LANGUAGE = {
         addi a0, a0, %lo(0x12345fff)
         sw a1, %lo(0x12345fff)(a0)
         li a4, -2048
+        li sp, (8ULL + 4UL)
+        add sp, sp, 272
+        and a0, a0, (7)
+        sra a0, a0, 3
+        jalr x0, a1
+        jalr ra, a1, 4
+        wfi
+        mret
+        sret
+        sfence.vma
+        sfence.vma a0, a1
     """,
     "insn": """
         .insn r 0x33, 7, 0x20, a0, a1, a2

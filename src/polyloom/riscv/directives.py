@@ -35,7 +35,20 @@ STRINGS: Final = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
 ALIGNMENTS: Final = (".balign", ".align", ".p2align")
 SPACES: Final = (".zero", ".space", ".skip", ".fill", *ALIGNMENTS)
 IGNORED: Final = (
-    *(".globl", ".global", ".local", ".weak", ".hidden", ".type", ".size", ".option", ".file", ".ident", ".attribute"),
+    *(
+        ".globl",
+        ".global",
+        ".local",
+        ".weak",
+        ".hidden",
+        ".extern",
+        ".type",
+        ".size",
+        ".option",
+        ".file",
+        ".ident",
+        ".attribute",
+    ),
     *(".cfi_startproc", ".cfi_endproc", ".loc"),
 )
 DATA_DIRECTIVES: Final = (*DATA, *FLOATS, *STRINGS, *SPACES)

@@ -16,9 +16,20 @@ from polyloom.riscv.isa import OPERAND, data_lines
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import sign_extend
 
-_LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld")
+_BY_SYMBOL: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "jalr")
 _SYMBOL: Final = re.compile(r"[A-Za-z_.$][\w.$]*(?:\s*[-+][^()]*)?")
-"""What a load takes for an address instead of `offset(register)`."""
+"""What stands for an address instead of `offset(register)`."""
+
+_WITH_IMMEDIATE: Final = {
+    **{name: f"{name}i" for name in ("add", "and", "or", "xor", "sll", "srl", "sra", "slt")},
+    "sltu": "sltiu",
+    "addw": "addiw",
+    "sllw": "slliw",
+    "srlw": "srliw",
+    "sraw": "sraiw",
+}
+"""Instructions of registers, written with a number for the last one: those of immediates."""
+_NUMBER: Final = re.compile(r"[-~(\d']")
 
 
 def expand_statement(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple[Text, Text]]:
@@ -32,9 +43,11 @@ def expand_statement(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple
             f"{each} {given[0]},{rest}" if each == "lui" else f"{each} {given[0]},{given[0] if n else 'zero'},{rest}"
             for n, (each, rest) in enumerate(constant_chain(value, isa.xlen))
         ]
+    elif mnemonic.text in _WITH_IMMEDIATE and len(given) == 3 and _NUMBER.match(given[2]):
+        return ((Text(_WITH_IMMEDIATE[mnemonic.text], mnemonic.span), operands),)
     else:
         pseudo = pseudo_table().get((mnemonic.text, len(given)))
-        if pseudo is None or (mnemonic.text in _LOADS and _SYMBOL.fullmatch(given[-1]) is None):
+        if pseudo is None or (mnemonic.text in _BY_SYMBOL and len(given) == 2 and _SYMBOL.fullmatch(given[-1]) is None):
             return ((mnemonic, operands),)
         values = dict(zip(pseudo[0], given, strict=True))
         lines = [OPERAND.sub(lambda m: values.get(m[0], m[0]), line) for line in pseudo[1]]

@@ -30,7 +30,7 @@ Lookup = Callable[[Text], Value]
 """The value of a symbol, `.` among them; it raises PL0904 where there is none."""
 
 _TOKEN: Final = re.compile(
-    r"\s*(?:(0[xX][\da-fA-F]+|0[bB][01]+|\d+)(?![\w.$])|('(?:\\.|[^'\\])'?)|([A-Za-z_.$][\w.$]*)"
+    r"\s*(?:(0[xX][\da-fA-F]+|0[bB][01]+|\d+)(?:[uU]?[lL]{0,2})(?![\w.$])|('(?:\\.|[^'\\])'?)|([A-Za-z_.$][\w.$]*)"
     r"|(\|\||&&|<<|>>|==|!=|<>|<=|>=|[-+*/%|&^!<>~()]))"
 )
 _ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}

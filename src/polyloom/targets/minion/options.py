@@ -171,3 +171,11 @@ class Options:
         default=False,
     )
     resident: bool = option("start with packed operands in the scratchpads that use them", *_LOOPS, default=False)
+    include: tuple[str, ...] = option(
+        "a folder whose files `.include` may read; may be repeated",
+        "asm",
+        default=(),
+        metavar="DIR",
+        repeatable=True,
+        read=tuple,
+    )

@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
+from polyloom.riscv.assembly.open_files import folder_files
 from polyloom.targets.minion.compile import compile_plan
 from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.map.form import FORM
@@ -71,8 +72,8 @@ def _report(program: Program, execution: Execution) -> Sequence[Report]:
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
-    del place, options
-    return assemble(text, name)
+    del place
+    return assemble(text, name, open_file=folder_files(options.include))
 
 
 TARGET: Final = Target(

@@ -42,3 +42,11 @@ class Options:
     max_instructions: int = option(
         f"give up after so many ({LIMIT})", "run", "simulate", default=LIMIT, metavar="N", read=_limit
     )
+    include: tuple[str, ...] = option(
+        "a folder whose files `.include` may read; may be repeated",
+        "asm",
+        default=(),
+        metavar="DIR",
+        repeatable=True,
+        read=tuple,
+    )

@@ -22,6 +22,7 @@ from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import foreign, source_lines, symbols
 from polyloom.riscv import note as notes
 from polyloom.riscv.assemble import assemble
+from polyloom.riscv.assembly.open_files import folder_files
 from polyloom.riscv.backend import abi
 from polyloom.riscv.backend.compile import PASSES, compile_function
 from polyloom.riscv.backend.data import BASE
@@ -132,8 +133,7 @@ def _link_images(images: Sequence[Given], isa: Isa) -> bytes:
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     """Executable that starts at the label `_start`, or at the first instruction. Errors: PL0910."""
-    del options
-    made = assemble(text, place.isa, BASE, name)
+    made = assemble(text, place.isa, BASE, name, open_file=folder_files(options.include))
     if not made.data:
         raise input_error("PL0910", f"{name} has no instruction", help="write at least one, such as `ebreak`")
     return assembly_executable(made, place.isa)

@@ -45,6 +45,12 @@ def test_hello(simulate: Simulate) -> None:
     assert (data["stop"], data["minions"], data["hazards"]) == ("passed", 4, [])
 
 
+def test_selftest(simulate: Simulate) -> None:
+    """Macros, sections, a trap handler: every check of the program passes."""
+    example("selftest")
+    assert simulate("selftest.elf --on minion")["stop"] == "passed"
+
+
 @pytest.mark.parametrize("time", ["", "--functional"])
 def test_tile(simulate: Simulate, time: str) -> None:
     """Whole numbers, whose product is exact."""
