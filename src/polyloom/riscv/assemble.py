@@ -16,7 +16,6 @@ from typing import Final
 
 from polyloom.diagnostics import Source, input_error, nearest
 from polyloom.riscv.assembly import insn, macros
-from polyloom.riscv.assembly.layout import SECTIONS, Layout
 from polyloom.riscv.assembly.lines import split_lines
 from polyloom.riscv.assembly.open_files import refuse_files
 from polyloom.riscv.assembly.symbols import SETTERS, SymbolTable
@@ -35,6 +34,7 @@ from polyloom.riscv.isa import Instruction, Row, find_row, rows_of_mnemonics
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import MNEMONIC, Addresses, Statement, field_values
 from polyloom.riscv.pseudo import expand_statement, pseudo_table
+from polyloom.riscv.section_layout import SECTIONS, Layout
 
 _DIRECTIVES: Final = (*DATA_DIRECTIVES, *SECTIONS, *SETTERS, *IGNORED, *macros.DIRECTIVES, insn.DIRECTIVE)
 
@@ -79,8 +79,8 @@ def assemble(
     symbols, layout, lines = SymbolTable(), Layout(), dict[tuple[str, int], int]()
     for line, parsed in macros.Expander(symbols, open_file).expand(split_lines(Source(name, text))):
         if parsed.label is not None:
-            symbols.define_label(parsed.label, layout.here)
-        symbols.here = layout.here
+            symbols.define_label(parsed.label, layout.place)
+        symbols.here = layout.place
         mnemonic = parsed.mnemonic
         if mnemonic is None or mnemonic.text in IGNORED:
             continue
@@ -91,16 +91,17 @@ def assemble(
             symbols.define_symbol(mnemonic, operands)
         elif mnemonic.text in DATA_DIRECTIVES:
             layout.align(mnemonic.text, operands, symbols.lookup)
-            operands, offset = symbols.substitute_constants(operands), layout.here.number
+            operands, offset = symbols.substitute_constants(operands), layout.place.number
+            lines[layout.section, offset] = line
             layout.append(mnemonic, operands, directive_size(mnemonic.text, operands, offset, symbols.lookup), offset)
         else:
             layout.require_code(mnemonic)
-            pair = layout.here.number
+            pair = layout.place.number
             lines[layout.section, pair] = line
             for each, rest in dialect.rewrite(mnemonic, symbols.substitute_constants(operands), isa):
                 # Both halves of a distance count from the auipc of their pair, not from the instruction that they
                 # stand in (psABI, "PC-Relative Symbol Addresses").
-                pair = layout.here.number if each.text == "auipc" else pair
+                pair = layout.place.number if each.text == "auipc" else pair
                 layout.append(each, rest, _statement_size(each, rest, isa), pair)
     return _encode(layout, symbols, lines, isa, base, dialect)
 

@@ -88,7 +88,7 @@ def evaluate(text: Text, lookup: Lookup) -> Value:
 
 def constant_value(text: Text, lookup: Lookup | None = None) -> int:
     """Value of an expression that is a constant. Errors: PL0903, PL0904."""
-    found = evaluate(text, lookup or no_symbol)
+    found = evaluate(text, lookup or refuse_symbol)
     if found.section is None:
         return found.number
     help = "give a constant, such as a difference of two labels of one section"
@@ -104,7 +104,7 @@ def legal_value(text: Text, legal: range, lookup: Lookup | None = None) -> int:
     raise input_error("PL0903", f"{value} is out of range", span=text.span, help=help)
 
 
-def no_symbol(name: Text) -> Value:
+def refuse_symbol(name: Text) -> Value:
     raise input_error(
         "PL0903", f"'{name.text}' is no integer", span=name.span, help="write for instance 12, -1 or 0x7ff"
     )

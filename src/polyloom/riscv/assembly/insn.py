@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.riscv.assembly.expressions import Lookup, evaluate, legal_value, no_symbol
+from polyloom.riscv.assembly.expressions import Lookup, evaluate, legal_value, refuse_symbol
 from polyloom.riscv.assembly.text import Text, piece, split_operands
 from polyloom.riscv.isa import F_NAMES, X_NAMES, register_number
 
@@ -115,7 +115,7 @@ def encode_fields(operands: Text, address: int, lookup: Lookup) -> int:
 
 
 def _opcode(text: Text) -> int:
-    return _OPCODES[text.text] if text.text in _OPCODES else legal_value(text, range(128), no_symbol)
+    return _OPCODES[text.text] if text.text in _OPCODES else legal_value(text, range(128), refuse_symbol)
 
 
 def _register(text: Text) -> int:

@@ -28,8 +28,8 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
-    """Parsed statement: its label, its mnemonic or directive (`.set` for `name = value`), and its operands."""
+class ParsedStatement:
+    """ParsedStatement statement: its label, its mnemonic or directive (`.set` for `name = value`), and its operands."""
 
     label: Text | None
     mnemonic: Text | None
@@ -54,7 +54,7 @@ def _blank_comment(found: re.Match[str]) -> str:
     return found[0] if found[0][0] in "\"'" else re.sub(r"[^\n]", " ", found[0])
 
 
-def parse_line(text: Text) -> Parsed:
+def parse_line(text: Text) -> ParsedStatement:
     """Label, mnemonic and operands of a statement. Errors: PL0905."""
     found = _STATEMENT.fullmatch(text.text)
     if found is None or (found[2] is None and found[4] is None and found[5] is not None):
@@ -65,9 +65,9 @@ def parse_line(text: Text) -> Parsed:
         name = piece(text, found.start(2), found.end(2))
         value = "" if operands is None else operands.text
         whole = Span(name.span.source, name.span.start, text.span.end)
-        return Parsed(part(text, found, 1), Text(".set", name.span), Text(f"{name.text}, {value}", whole))
+        return ParsedStatement(part(text, found, 1), Text(".set", name.span), Text(f"{name.text}, {value}", whole))
     end = Span(text.span.source, text.span.end, text.span.end)
-    return Parsed(part(text, found, 1), part(text, found, 4), operands or Text("", end))
+    return ParsedStatement(part(text, found, 1), part(text, found, 4), operands or Text("", end))
 
 
 def part(text: Text, found: re.Match[str], group: int) -> Text | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
-from polyloom.riscv.assembly.lines import Line, Parsed, parse_line, split_lines
+from polyloom.riscv.assembly.lines import Line, ParsedStatement, parse_line, split_lines
 from polyloom.riscv.assembly.text import Text, split_operands
 
 _DEEPEST: Final = 100
@@ -89,7 +89,7 @@ class Expander:
     places: dict[str, str] = field(default_factory=dict[str, str])
     """Of sources that are expansions, by name, where in a file they come from."""
 
-    def expand(self, lines: Iterator[Line], depth: int = 0) -> Iterator[tuple[int, Parsed]]:
+    def expand(self, lines: Iterator[Line], depth: int = 0) -> Iterator[tuple[int, ParsedStatement]]:
         """Statements without macros and conditions, each with its line of the main text. Errors: PL0903 to PL0906."""
         conditions = list[Span]()
         for line in lines:
@@ -105,7 +105,7 @@ class Expander:
                 yield line.number, parsed
                 continue
             if parsed.label is not None:
-                yield line.number, Parsed(parsed.label, None, Text("", parsed.label.span))
+                yield line.number, ParsedStatement(parsed.label, None, Text("", parsed.label.span))
             if name == ".exitm":
                 return
             if name in _CONDITIONS or name in (".elseif", ".else", ".endif"):
@@ -118,7 +118,7 @@ class Expander:
                 "PL0905", "this condition does not end", span=conditions[-1], help="write .endif behind it"
             )
 
-    def _enter_branch(self, name: str, parsed: Parsed, lines: Iterator[Line], conditions: list[Span]) -> None:
+    def _enter_branch(self, name: str, parsed: ParsedStatement, lines: Iterator[Line], conditions: list[Span]) -> None:
         """Skips what a condition leaves out; `conditions` are the places of those that are open."""
         word = parsed.mnemonic
         assert word is not None
@@ -156,7 +156,7 @@ class Expander:
             return (not operands.text) == (name == ".ifb")
         return _RELATIONS[name](self.symbols.constant(operands))
 
-    def _expansions(self, name: str, parsed: Parsed, lines: Iterator[Line]) -> Iterator[Source]:
+    def _expansions(self, name: str, parsed: ParsedStatement, lines: Iterator[Line]) -> Iterator[Source]:
         """The texts that stand in the place of a statement."""
         word, operands = parsed.mnemonic, parsed.operands
         assert word is not None

@@ -47,7 +47,7 @@ class SymbolTable:
             self.counts[name] += 1
             name = _local_label(name, self.counts[name])
         elif self.is_defined(name):
-            raise _twice(label)
+            raise _repeated_label_error(label)
         self.values[name] = here
 
     def define_symbol(self, directive: Text, operands: Text) -> None:
@@ -58,7 +58,7 @@ class SymbolTable:
             raise input_error("PL0905", "this sets no symbol", span=operands.span, help=help)
         name = given[0].text
         if self.is_defined(name) and (name not in self.set_again or directive.text == ".equiv"):
-            raise _twice(given[0])
+            raise _repeated_label_error(given[0])
         self.set_again.add(name)
         try:
             value = evaluate(given[1], self.lookup)
@@ -139,7 +139,7 @@ def _local_label(number: str, count: int) -> str:
     return f".L{number}${count}"
 
 
-def _twice(name: Text) -> PolyloomError:
+def _repeated_label_error(name: Text) -> PolyloomError:
     message = f"the label '{name.text}' is defined twice"
     return input_error("PL0904", message, span=name.span, help="rename one of them")
 

@@ -34,11 +34,11 @@ def split_operands(text: Text) -> list[Text]:
     for token in _TOKEN.finditer(text.text):
         depth += (token[0] == "(") - (token[0] == ")")
         if token[0] == "," and depth <= 0:
-            found.append(_stripped(text, begin, token.start()))
+            found.append(_strip_piece(text, begin, token.start()))
             begin = token.end()
-    return [*found, _stripped(text, begin, len(text.text))] if text.text.strip() else []
+    return [*found, _strip_piece(text, begin, len(text.text))] if text.text.strip() else []
 
 
-def _stripped(text: Text, start: int, end: int) -> Text:
+def _strip_piece(text: Text, start: int, end: int) -> Text:
     inner = text.text[start:end]
     return piece(text, start + len(inner) - len(inner.lstrip()), start + len(inner.rstrip()) if inner.strip() else end)

@@ -48,7 +48,6 @@ WRONG = {
     "string": ".asciz hello",
     "float": "nop\n.float 1e99, x",
     "long-address": "here: nop\n.word here",
-    "data-twice": "nop\n.data\n.data",
     "code-behind-data": "nop\n.data\n.word 1\nnop",
     "local-label": "j 1f",
     "tensor-shape": "tensor_fma fp32 17x16x16 A=scp[0..15] B=TenB C=f0..f31",

@@ -44,7 +44,7 @@ class Layout:
     stack: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     @property
-    def here(self) -> Value:
+    def place(self) -> Value:
         """The place of the next statement."""
         return Value(self.sections[self.section].size, self.section)
 
