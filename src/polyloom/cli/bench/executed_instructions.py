@@ -148,7 +148,8 @@ def _peer_executables(
     if not library.exists():
         _build_library(zig, library, Path(found.origin).parent, isa)
     linked = folder / f"{number}.elf"
-    subprocess.run([*zig, "ld.lld", "-static", str(object), str(library), "-o", str(linked)], check=True)
+    link = ["-static", "-e", functions[0].name, str(object), str(library), "-o", str(linked)]
+    subprocess.run([*zig, "ld.lld", *link], check=True)
     file = linked.read_bytes()
     places = symbol_extents(file)
     return {f.name: _with_entry(file, places[f.name][0], isa.xlen // 8) for f in functions}
