@@ -22,10 +22,10 @@ demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
 test: .venv/installed .venv/tools
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 test-long: .venv/installed .venv/tools
-	$(BIN)/python -m pytest -n $(JOBS) -m long --hypothesis-profile=long
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m long --hypothesis-profile=long
 
 check: lint native-test wheel-test test
 

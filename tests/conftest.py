@@ -3,8 +3,8 @@
 refuses.
 
 `golden(name, text)` compares with `golden/NAME.txt` beside the test file; `pytest --update-golden` writes the files
-instead. Profiles: `ci` (the default) is derandomized and without deadlines, `long` draws many fresh examples (`make
-test-long`).
+instead. Profiles: `ci` (the default) is derandomized, of few examples and without deadlines, `long` draws many fresh
+examples (`make test-long`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 _ANY_PACE = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile(
-    "ci", derandomize=True, deadline=None, database=None, print_blob=True, suppress_health_check=_ANY_PACE
+    "ci",
+    max_examples=50,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    print_blob=True,
+    suppress_health_check=_ANY_PACE,
 )
 settings.register_profile("long", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_ANY_PACE)
 settings.load_profile("ci")
@@ -67,6 +73,16 @@ def _refuse_skip(report: Report) -> Report:
         report.outcome = "failed"
         report.longrepr = f"{report.nodeid} was skipped, which continuous integration forbids: {report.longrepr}"
     return report
+
+
+@pytest.fixture
+def roughly_scheduled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modulo schedules on the array that are improved with a thirtieth of the usual effort: for tests of what programs
+    compute. The initiation interval is as small as ever; half of the time of such a test went into lifetimes.
+    """
+    from polyloom.modulo.guards import solve
+
+    monkeypatch.setattr(solve, "IMPROVEMENT_LIMIT", 0.01)
 
 
 @pytest.fixture

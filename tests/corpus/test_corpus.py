@@ -27,6 +27,7 @@ def test_at_most_five_in_a_hundred_are_for_no_loop_machine() -> None:
     assert sum(loop.refused is not None for loop in loops()) * 20 <= len(loops())
 
 
+@pytest.mark.usefixtures("roughly_scheduled")
 @pytest.mark.parametrize("loop", [loop for loop in loops() if loop.waits is None], ids=str)
 def test_a_loop_runs_or_is_refused(loop: Loop) -> None:
     assert outcome(loop) == loop.expected

@@ -50,13 +50,18 @@ class Native:
     seeds: Callable[[], Iterable[bytes]]
     longest: int
 
-    def build(self) -> Path:
-        """The executable; one that is newer than everything it is made of is kept."""
+    def build(self, quickly: bool = False) -> Path:
+        """The executable; one that is newer than everything it is made of is kept. `quickly`: not optimized, unless
+        there is one that is. Optimizing the sanitizers' checks takes five times as long as compiling them.
+        """
         BUILD.mkdir(parents=True, exist_ok=True)
-        made = BUILD / f"fuzz_{self.name}"
-        if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in self._read()):
-            return made
-        flags = ("-g", "-O1", "-Wall", "-Wextra", *_SANITIZERS)
+        newest = max(path.stat().st_mtime for path in self._read())
+        fast, plain = BUILD / f"fuzz_{self.name}", BUILD / f"fuzz_{self.name}-O0"
+        for made in (fast, plain) if quickly else (fast,):
+            if made.exists() and made.stat().st_mtime > newest:
+                return made
+        made, level = (plain, "-O0") if quickly else (fast, "-O1")
+        flags = ("-g", level, "-Wall", "-Wextra", *_SANITIZERS)
         subprocess.run([*self.command, *flags, *map(str, self.sources), "-o", str(made)], check=True)
         return made
 
@@ -67,14 +72,19 @@ class Native:
         for folder in _NATIVE.iterdir():
             yield from (*folder.glob("*.h"), *folder.glob("*.hpp"))
 
-    def run(self, target: Path, corpus: Path, seconds: int, seed: int = 1) -> subprocess.CompletedProcess[str]:
-        """Runs for `seconds`; a finding is left in `build/fuzz` and gives another exit code than 0."""
+    def run(
+        self, target: Path, corpus: Path, seconds: int, seed: int = 1, most: int = -1
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs for `seconds`, or of `most` inputs; a finding is left in `build/fuzz` and gives another exit code than
+        0.
+        """
         corpus.mkdir(parents=True, exist_ok=True)
         found = FOUND / self.name
         for data in (*self.seeds(), *(path.read_bytes() for path in sorted(found.glob("*")))):
             (corpus / sha256(data).hexdigest()).write_bytes(data)
         limits = (
             f"-max_total_time={seconds}",
+            f"-runs={most}",
             f"-max_len={self.longest}",
             "-timeout=120",
             "-report_slow_units=60",

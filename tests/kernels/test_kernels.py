@@ -23,7 +23,10 @@ from polyloom.frontend import c, python
 from polyloom.frontend.source import Options
 from polyloom.ir.operations import ElementType
 
-pytestmark = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
+pytestmark = [
+    pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`"),
+    pytest.mark.usefixtures("roughly_scheduled"),
+]
 REGION = (4, 4)
 REGIONS = ((1, 1), (2, 3), REGION)
 PRODUCT = [(name, language, dtype) for name in MINI for language in LANGUAGES for dtype in types(name)]

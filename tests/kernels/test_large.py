@@ -46,7 +46,9 @@ def check_refused(folder: Path, kind: Kind, language: Language, dims: int) -> No
     ).splitlines().index(lines[STATEMENTS])
 
 
-@pytest.mark.parametrize(("kind", "dims"), [("chain", 1), ("few", 2), ("independent", 3)])
+@pytest.mark.parametrize(
+    ("kind", "dims"), [("chain", 1), ("few", 2), pytest.param("independent", 3, marks=pytest.mark.long)]
+)
 def test_three_thousand_statements_in_python(kind: Kind, dims: int, tmp_path: Path) -> None:
     check_refused(tmp_path, kind, "py", dims)
 

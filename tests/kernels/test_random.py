@@ -7,8 +7,9 @@ The C text is the nest that the Python front end found, printed. A plan that bot
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,7 +25,10 @@ from polyloom.frontend.source import Source
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.pla_text import print_program
 
-pytestmark = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
+pytestmark = [
+    pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`"),
+    pytest.mark.usefixtures("roughly_scheduled"),
+]
 REGIONS = ((1, 1), (1, 3), (2, 2), (2, 3), (3, 1))
 RAN = "runs"
 
@@ -76,14 +80,31 @@ def _run(source: Source, other: Source, sizes: Mapping[str, int], region: tuple[
     return RAN
 
 
-def check(folder: Path, seeds: range) -> None:
+def check(folder: Path, seeds: Iterable[int]) -> None:
     """At least half of all nests run."""
     outcomes = Counter(outcome(folder, seed) for seed in seeds)
     print(", ".join(f"{code}: {count}" for code, count in outcomes.most_common()))
     assert 2 * outcomes[RAN] >= outcomes.total()
 
 
-@pytest.mark.parametrize("block", [0, 1, *(pytest.param(block, marks=pytest.mark.long) for block in (2, 3))])
+FIRST = (*range(23), 27, 31)
+"""The nests of the default run: the last two have the comparisons that those before lack."""
+
+
+def _constructs(seeds: Iterable[int]) -> set[str]:
+    return {type(node).__name__ for seed in seeds for node in ast.walk(ast.parse(kernel(seed)))}
+
+
+def test_the_first_nests_have_all_constructs() -> None:
+    assert _constructs(FIRST) == _constructs(range(200))
+
+
+def test_a_few_nests(tmp_path: Path) -> None:
+    check(tmp_path, FIRST)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(4))
 def test_a_hundred_nests(block: int, tmp_path: Path) -> None:
     check(tmp_path, range(25 * block, 25 * block + 25))
 

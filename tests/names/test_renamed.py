@@ -160,7 +160,7 @@ def case(seed: int, folder: Path, *, of_c: bool, processor: bool) -> str:
     )  # many branches take long to schedule
 
 
-@pytest.mark.parametrize("seed", range(22))
+@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(10, 22))])
 def test_python(seed: int, tmp_path: Path) -> None:
     case(seed, tmp_path, of_c=False, processor=False)
 

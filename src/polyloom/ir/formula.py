@@ -124,7 +124,18 @@ def leaves(term: Term) -> Iterator[Leaf]:
 
 
 def has_sum(term: Term) -> bool:
-    return any(isinstance(part, Sum) for part in subterms(term))
+    """Whether a sum is part of the term. A part that occurs several times as one object is looked at once: the tree of
+    a chain of statements that each read the one before twice is exponentially larger than its graph.
+    """
+    seen, waiting = set[int](), [term]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Sum):
+            return True
+        if isinstance(part, Apply) and id(part) not in seen:
+            seen.add(id(part))
+            waiting.extend(part.operands)
+    return False
 
 
 def rewrite_term(term: Term, change: Callable[[Term], Term | None]) -> Term:

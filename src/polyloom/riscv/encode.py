@@ -21,8 +21,8 @@ def encode(instruction: Instruction) -> int:
 
 def decode(word: int, isa: Isa) -> Instruction | None:
     """Decoding of the low bits of `word`; None where it is illegal in `isa`."""
-    for row in _match_order(isa)[word & 3 == 3]:
-        if word & row.mask == row.match:
+    for mask, row in _match_order(isa)[word & 3 == 3]:
+        if word & mask == row.match:
             values = tuple(field.extract(word) for field in row.fields)
             # Forbidden values are other instructions or reserved: c.lui with rd = x2 is c.addi16sp (RISC-V unprivileged
             # manual, "RVC Instruction Set Listings").
@@ -48,8 +48,8 @@ def _source_value(source: Role | int, instruction: Instruction) -> int:
 
 
 @cache
-def _match_order(isa: Isa) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """Rows of two and of four bytes, the most specific first."""
+def _match_order(isa: Isa) -> tuple[tuple[tuple[int, Row], ...], tuple[tuple[int, Row], ...]]:
+    """Rows of two and of four bytes behind their masks, the most specific first."""
     known = (row for vendor in ("", *VENDORS) for row in instruction_table(vendor))
-    rows = sorted((row for row in known if row.is_in_isa(isa)), key=lambda row: -row.mask.bit_count())
-    return tuple(row for row in rows if row.size == 2), tuple(row for row in rows if row.size == 4)
+    rows = sorted(((r.mask, r) for r in known if r.is_in_isa(isa)), key=lambda masked: -masked[0].bit_count())
+    return tuple(m for m in rows if m[1].size == 2), tuple(m for m in rows if m[1].size == 4)

@@ -203,7 +203,7 @@ class _Random:
         return f"{self.value(1)} {self.rng.choice(('<', '>=', '!='))} {self.rng.choice((self.value(1), 'i', '2'))}"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(16), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(16, 40))])
 def test_random_kernels(seed: int, tmp_path: Path) -> None:
     """What the nest means, and for some of them what a machine makes of it, beside the function."""
     path = tmp_path / "f.py"

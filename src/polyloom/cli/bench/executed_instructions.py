@@ -56,19 +56,18 @@ class _Made:
     figures: dict[str, int]
 
 
-def rows(only: Sequence[str] = ()) -> Iterator[Row]:
-    """Two rows for each function, or for those that are named, and for each instruction set and unit one with geometric
-    means of the ratios."""
+def rows() -> Iterator[Row]:
+    """Two rows for each function, and for each instruction set and unit one with geometric means of the ratios."""
     found = list[Row]()
     for isa in ISAS:
-        for row in _rows(names.parse_isa(isa), only):
+        for row in _rows(names.parse_isa(isa)):
             found.append(row)
             yield row
     yield from (_means(found, isa, unit) for isa in ISAS for unit in (EXECUTED, BYTES))
 
 
-def _rows(isa: names.Isa, only: Sequence[str]) -> Iterator[Row]:
-    chosen = [f for f in functions(isa) if not only or f.name in only]
+def _rows(isa: names.Isa) -> Iterator[Row]:
+    chosen = functions(isa)
     plain = {f.name: f for f in functions(isa, 0)}
     with TemporaryDirectory() as folder:
         peers = {
@@ -148,13 +147,17 @@ def _peer_executables(
     # Once per instruction set: the library is the same for all functions.
     if not library.exists():
         _build_library(zig, library, Path(found.origin).parent, isa)
-    made: dict[str, bytes] = {}
-    for function in functions:
-        linked = folder / f"{number}-{function.name}"
-        link = ["-static", "-e", function.name, str(object), str(library), "-o", str(linked)]
-        subprocess.run([*zig, "ld.lld", *link], check=True)
-        made[function.name] = linked.read_bytes()
-    return made
+    linked = folder / f"{number}.elf"
+    link = ["-static", "-e", functions[0].name, str(object), str(library), "-o", str(linked)]
+    subprocess.run([*zig, "ld.lld", *link], check=True)
+    file = linked.read_bytes()
+    places = symbol_extents(file)
+    return {f.name: _with_entry(file, places[f.name][0], isa.xlen // 8) for f in functions}
+
+
+def _with_entry(file: bytes, entry: int, size: int) -> bytes:
+    """An executable with another entry (ELF, "ELF Header": `e_entry` is behind 24 bytes, and as long as an address)."""
+    return file[:24] + entry.to_bytes(size, "little") + file[24 + size :]
 
 
 def _build_library(zig: Sequence[str], library: Path, package: Path, isa: names.Isa) -> None:

@@ -34,7 +34,7 @@ def test_fir5(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("member", ["silver", "copper"])
 def test_the_better_one_is_kept(member: str) -> None:
-    for loop in tuple(loops())[::4]:
+    for loop in tuple(loops())[::8]:
         found = [
             [f["initiation_interval"] for f in compiled_facts(loop, f"belt:{member}", solver=solver)["loops"]]
             for solver in ("best", "exact", "torus")

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from polyloom.sets import Affine
 from polyloom.targets.tcpa.words import notation, operation_texts
-from polyloom.targets.tcpa.words.concrete import Concrete, Generator, bank_route
+from polyloom.targets.tcpa.words.concrete import Concrete, Generator, route_end
 from polyloom.targets.tcpa.words.event_resolution import Known
 from polyloom.targets.tcpa.words.isa import Immediate, Instruction
 from polyloom.targets.tcpa.words.notation import sink_port, source_port, tile_symbol
@@ -306,8 +306,9 @@ def _elements(grid: tuple[tuple[int, ...], ...], number: int) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> list[str]:
-    starts = [n for n in numbers if n - 1 not in set(numbers)]
-    ends = [n for n in numbers if n + 1 not in set(numbers)]
+    known = set(numbers)
+    starts = [n for n in numbers if n - 1 not in known]
+    ends = [n for n in numbers if n + 1 not in known]
     return [str(a) if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True)]
 
 
@@ -398,7 +399,7 @@ def _bank(concrete: Concrete, generator: Generator) -> str:
     when = notation.domain(generator.domain, concrete.extents)
     verb = "writes" if array.is_output else "reads"
     register = f"from od{generator.register}" if array.is_output else f"to id{generator.register}"
-    row, column = bank_route(concrete, generator)[-1]
+    row, column = route_end(concrete, generator)
     end = "" if not generator.links else f" of row {row}" if line == "column" else f" of column {column}"
     bank = f"{generator.side} {line} {generator.position} channel {generator.channel} {register}{end}"
     return f"{bank}: {verb} {element} when {when}, from cycle {generator.delay}"

@@ -10,9 +10,12 @@ from tests.targets.belt.map.schedule.comparing import check_drawn, drawn
 CHUNK = 25
 
 
-# All members, phasings and solvers are drawn within the first two hundred.
+CHUNKS = 4
+"""All members, phasings and solvers are drawn within these."""
+
+
 @pytest.mark.parametrize(
-    "chunk", [*range(8), *(pytest.param(k, marks=pytest.mark.long) for k in range(8, 500 // CHUNK))]
+    "chunk", [*range(CHUNKS), *(pytest.param(k, marks=pytest.mark.long) for k in range(CHUNKS, 500 // CHUNK))]
 )
 def test_drawn_loops(chunk: int) -> None:
     facts = [check_drawn(seed) for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK)]
@@ -21,7 +24,7 @@ def test_drawn_loops(chunk: int) -> None:
 
 
 def test_draws_reach_all_members_and_solvers() -> None:
-    seen = {(d.machine.name, d.machine.phasing, d.solver) for d in map(drawn, range(8 * CHUNK))}
+    seen = {(d.machine.name, d.machine.phasing, d.solver) for d in map(drawn, range(CHUNKS * CHUNK))}
     assert len(seen) == 7 * 2 * 2
 
 
