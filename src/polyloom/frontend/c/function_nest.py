@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.frontend.c.canonical import RESULT, result_variable
+from polyloom.frontend.c.canonical.promotion import is_volatile
 from polyloom.frontend.c.extents import extent_assumptions
 from polyloom.frontend.c.library import lower_tree
-from polyloom.frontend.c.plain import RESULT, result_variable
-from polyloom.frontend.c.plain.promotion import is_volatile
 from polyloom.frontend.c.signature import extent_factors, given_shapes
 from polyloom.frontend.c.wide import as_pairs
 from polyloom.frontend.loops.affine import Scope

@@ -12,19 +12,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.frontend.c.plain.aggregates import Fields, replace_aggregates
-from polyloom.frontend.c.plain.array_recovery import recover_arrays
-from polyloom.frontend.c.plain.countdowns import rewrite_countdowns
-from polyloom.frontend.c.plain.do_loops import hoist_test_effects
-from polyloom.frontend.c.plain.gotos import eliminate_gotos
-from polyloom.frontend.c.plain.headers import split_headers
-from polyloom.frontend.c.plain.initializers import expand_initializers
-from polyloom.frontend.c.plain.inlining import inline_calls
-from polyloom.frontend.c.plain.promotion import PromotedPlace, promote_arguments
-from polyloom.frontend.c.plain.statics import automatic
-from polyloom.frontend.c.plain.subscripts import unwrap_subscripts
-from polyloom.frontend.c.plain.swaps import eliminate_swaps
-from polyloom.frontend.c.plain.switches import eliminate_switches
+from polyloom.frontend.c.canonical.aggregates import Fields, replace_aggregates
+from polyloom.frontend.c.canonical.array_recovery import recover_arrays
+from polyloom.frontend.c.canonical.countdowns import rewrite_countdowns
+from polyloom.frontend.c.canonical.do_loops import hoist_test_effects
+from polyloom.frontend.c.canonical.gotos import eliminate_gotos
+from polyloom.frontend.c.canonical.headers import split_headers
+from polyloom.frontend.c.canonical.initializers import expand_initializers
+from polyloom.frontend.c.canonical.inlining import inline_calls
+from polyloom.frontend.c.canonical.promotion import PromotedPlace, promote_arguments
+from polyloom.frontend.c.canonical.statics import automatic
+from polyloom.frontend.c.canonical.subscripts import unwrap_subscripts
+from polyloom.frontend.c.canonical.swaps import eliminate_swaps
+from polyloom.frontend.c.canonical.switches import eliminate_switches
 from polyloom.frontend.loops.effects import separate_effects
 from polyloom.frontend.loops.jumps import remove_continue
 from polyloom.frontend.loops.returns import replace_returns
