@@ -23,7 +23,7 @@ from polyloom.ir.pla import Reference
 from polyloom.names import fresh_name
 from polyloom.passes import Watch
 from polyloom.sets import Affine, Condition
-from polyloom.sets.normal_form import conjunction
+from polyloom.sets.normal_form import conjunction, fixed_symbols
 
 
 def lower_body(
@@ -64,7 +64,7 @@ def lower_body(
             raise refusals.refuse_assertion(asserted)
         assumptions = conjunction(assumptions, where)
         # A parameter of one value is a constant: its products are affine, and it may be a step.
-        fixed = dict(_fixed_symbols(where))
+        fixed = {name: Affine((), value) for name, value in fixed_symbols(where).items()}
         scope = replace(scope, symbols={name: form.substitute(fixed) for name, form in scope.symbols.items()})
     made = _lower_body([n for n in nodes if assumption(n) is None], scope.restrict_domain(assumptions), builder)
     lowered = eliminate_dead_counters((*initial, *made), builder.counted)
@@ -102,14 +102,6 @@ def _remove_assignments(nodes: Iterable[NestNode], unread: Collection[str]) -> I
                 )
                 if first or second:
                     yield replace(node, body=first, orelse=second)
-
-
-def _fixed_symbols(where: Condition) -> Iterator[tuple[str, Affine]]:
-    """The symbols that a condition gives one value each."""
-    forms = set(where.pieces[0].constraints) if len(where.pieces) == 1 else set[Affine]()
-    for form in forms:
-        if len(form.terms) == 1 and form.terms[0][1] == 1 and -form in forms:
-            yield form.terms[0][0], Affine((), -form.constant)
 
 
 def _lower_body(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:

@@ -95,7 +95,8 @@ def _named_structures(function: Node, options: Options) -> set[str]:
     passed = {
         n.name for n in function if n.kind == "name" and is_record(n.ctype.removesuffix("*")) and id(n) not in kept
     }
-    return passed | {name for shape in options.shapes for name in re.findall(r"(\w+)(?:->|\.)", shape)}
+    named = (*options.shapes, *options.values)
+    return passed | {name for text in named for name in re.findall(r"(\w+)(?:->|\.)", text)}
 
 
 def _needs(places: Sequence[PromotedPlace], unit: Mapping[str, Any]) -> bool:
