@@ -144,7 +144,7 @@ def _pointer_extents(
     """Extents of every pointer, with its name; `written` are the declarations of the parameters. Raises PL0155."""
     pointers = [n for n in nodes if is_pointer(n)]
     given = given_shapes(options.shapes, {p.name: p.name for p in pointers})
-    moving = set(_subscripted_pointers(function))
+    moving = set(subscripted_pointers(function))
     for node, declarator in zip(nodes, written, strict=True):
         inner, outer = extent_texts(node.ctype), extent_texts(declarator)
         if not is_pointer(node):
@@ -171,7 +171,7 @@ def _pointer_extents(
             yield node.name, ("1",)
 
 
-def _subscripted_pointers(function: Node) -> Iterator[str]:
+def subscripted_pointers(function: Node) -> Iterator[str]:
     """Pointers that are used otherwise than in `*p` and `p->x`, and so may reach further elements."""
     whole = [
         strip_casts(n.inner[0])

@@ -16,6 +16,7 @@ from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.loops.values import gather_index
+from polyloom.frontend.loops.wrap_preconditions import wrap_preconditions
 from polyloom.frontend.strip_mining import Parted
 from polyloom.ir.nest import Assign, If, Loop, Storage, accesses, assignments
 from polyloom.ir.nest import Node as NestNode
@@ -66,7 +67,11 @@ def lower_body(
         # A parameter of one value is a constant: its products are affine, and it may be a step.
         fixed = {name: Affine((), value) for name, value in fixed_symbols(where).items()}
         scope = replace(scope, symbols={name: form.substitute(fixed) for name, form in scope.symbols.items()})
-    made = _lower_body([n for n in nodes if assumption(n) is None], scope.restrict_domain(assumptions), builder)
+    own = [n for n in nodes if assumption(n) is None]
+    assumptions = conjunction(
+        assumptions, wrap_preconditions(own, found, scope.drop_gathers().restrict_domain(assumptions))
+    )
+    made = _lower_body(own, scope.restrict_domain(assumptions), builder)
     lowered = eliminate_dead_counters((*initial, *made), builder.counted)
     unread = builder.counted - _read(lowered)
     kept = tuple([s for s in builder.storage.values() if s.name not in unread])

@@ -9,7 +9,7 @@ see. clang expands all of it into one function, and replaces the structures by t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.inline_growth import may_inline
+from polyloom.frontend.c.prototype import subscripted_pointers
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.loops.affine import Scope
@@ -114,18 +115,23 @@ def _outer(made: Node, parameters: Sequence[Node], own: Mapping[str, str], place
     """The function that calls the adapter, with the parameters' own names: macros of these names end here."""
     found = {p.parameter.name: p for p in places}
     result = _value_type(re.split(r" ?\(", made.ctype)[0])
-    heads = [_declarator(found[p.name]) if p.name in found else own[p.name] for p in parameters]
+    moving = {*subscripted_pointers(made)}
+    heads = [_declarator(found[p.name], moving) if p.name in found else own[p.name] for p in parameters]
     call = f"{NAME}({', '.join(f'(void *){p.name}' if '*' in p.ctype else p.name for p in parameters)})"
     ends = "".join(f"#undef {p.name}\n" for p in parameters)
     return f"{ends}{result} {ADAPTED}({', '.join(heads)}) {{ {'return ' * (result != 'void')}{call}; }}\n"
 
 
-def _declarator(place: PromotedPlace) -> str:
-    """Declarator of a place's parameter: an array with its extents, a scalar that is written as one of one element."""
+def _declarator(place: PromotedPlace, moving: Collection[str]) -> str:
+    """Declarator of a place's parameter: an array with its extents, a scalar that is written, or that a pointer points
+    to, as one of one element.
+    """
     ctype, name = place.parameter.qualified, place.parameter.name
     if place.kind == "array":
         base, _, inner = ctype.partition("[")
         return f"{base.strip()} {name}[{inner}"
+    if place.kind == "pointer" and place.parameter.symbol not in moving:
+        return f"{ctype.rpartition('*')[0]}{name}[1]"
     if place.kind == "scalar" and place.written:
         return f"{_value_type(ctype)} {name}[1]"
     return f"{_value_type(ctype)} {name}"

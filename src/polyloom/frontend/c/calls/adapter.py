@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.frontend.c.canonical.promotion import PromotedPlace
-from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 
 PREFIX: Final = "__polyloom_"
 NAME: Final = f"{PREFIX}adapted"
@@ -34,7 +34,7 @@ def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], 
         for n, (p, text) in enumerate(zip(originals, declared, strict=True))
         if p.ctype.endswith("*") and p.ctype.startswith(("struct", "union"))
     }
-    objects = _Objects(structures, places)
+    objects = _Objects(structures, places, dict(_converted_structures(function)))
     passed = [f"&{structures[p.name][0]}" if p.name in structures else own[p.name] for p in originals]
     result = function.ctype.partition(" (")[0].partition("(")[0].strip()
     result = "int" if result.startswith("enum") else result
@@ -78,8 +78,13 @@ class _Place:
 class _Objects:
     """The structures that an adapter makes: those of parameters, and those that they or variables point to."""
 
-    def __init__(self, structures: Mapping[str, tuple[str, str]], places: Sequence[_Place]) -> None:
-        self.structures, self.places = structures, places
+    def __init__(
+        self,
+        structures: Mapping[str, tuple[str, str]],
+        places: Sequence[_Place],
+        converted: Mapping[tuple[str, str], str],
+    ) -> None:
+        self.structures, self.places, self.converted = structures, places, converted
         self.paths = self._structure_variables()
 
     def _structure_variables(self) -> dict[tuple[str, str], str]:
@@ -110,6 +115,8 @@ class _Objects:
             yield f"{self._type(root, path)} {name} = {{{values or '0'}}};"
 
     def _type(self, root: str, path: str) -> str:
+        if (root, path) in self.converted:
+            return self.converted[root, path]
         if root in self.structures:
             own = self.structures[root][1].strip()
             return own if not path else f"__typeof__(*(({own} *)0){path})"
@@ -140,6 +147,28 @@ class _Objects:
                 yield f"__builtin_memcpy({place.argument}, (const void *){where}, sizeof {where});"
             elif place.promoted.kind == "scalar" and place.promoted.written:
                 yield f"*{place.argument} = {where};"
+
+
+def _converted_structures(function: Node) -> Iterator[tuple[tuple[str, str], str]]:
+    """Structures that fields of the type `void *` are converted to where a local pointer is declared, by root and path;
+    one without a name by its fields (C17, section 6.7.2.1).
+    """
+    for node in function:
+        if node.kind != "declare" or not node.inner[-1].initial or not node.inner[-1].ctype.endswith("*"):
+            continue
+        *records, variable = node.inner
+        value = variable.inner[-1]
+        while value.kind in CASTS:
+            value = value.inner[0]
+        if value.kind != "member" or value.ctype.replace(" ", "") != "void*":
+            continue
+        fields = [field for record in records for field in record.inner if field.kind == "FieldDecl"]
+        own = "".join(f"{field.qualified} {field.name}; " for field in fields)
+        text = f"struct {{ {own}}}" if own else variable.qualified.rpartition("*")[0]
+        base, path = value, ""
+        while base.kind == "member":
+            base, path = strip_casts(base.inner[0]), f"{'->' if base.arrow else '.'}{base.name}{path}"
+        yield (base.name, path), text
 
 
 def _type(parameter: Node, written: bool) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import Statements, map_statements
-from polyloom.frontend.loops.tree import Node, refusal, strip_casts
+from polyloom.frontend.loops.tree import CASTS, Node, refusal, strip_casts
 from polyloom.names import fresh_name
 
 _RECORD: Final = re.compile(r"(?:struct|union) [^*\[]*")
@@ -100,7 +100,9 @@ def promote_arguments(
     structures = [p for p in parameters if p.ctype.endswith("*") and is_record(p.ctype[:-1])]
     pointers = {p.symbol: p for p in structures if only is None or p.name in only}
     variables = {name: node for name, node in variables.items() if only is None or node.name in only}
-    roots = _with_aliases(Roots(pointers, variables), body)
+    roots = Roots(pointers, variables)
+    body = make.replace_nodes(body, lambda node: _converted_place(node, roots))
+    roots = _with_aliases(roots, body)
     body = _fold_null_tests(body, roots)
     body = map_statements(body, lambda node: _remove_aliases(node, roots))
     uses = dict(_uses(body, roots))
@@ -116,6 +118,15 @@ def promote_arguments(
     inner = [q for p in parameters for q in (_root_parameters(p.symbol, found) if p.symbol in pointers else (p,))]
     own = [q for root in {v.symbol: v for v in variables.values()} for q in _root_parameters(root, found)]
     return replace(function, inner=(*inner, *own, body)), tuple(found.values())
+
+
+def _converted_place(node: Node, roots: Roots) -> Node | None:
+    """A place of the type `void *` with the type that it is converted to (C17, section 6.3.2.3)."""
+    if node.kind not in CASTS or node.opcode != "BitCast" or node.ctype.replace(" ", "") == "void*":
+        return None
+    place = strip_casts(node.inner[0])
+    is_untyped = place.kind == "member" and place.ctype.replace(" ", "") == "void*" and roots.access(place) is not None
+    return replace(place, ctype=node.ctype, qualified=node.qualified) if is_untyped else None
 
 
 def _root_parameters(symbol: str, found: Mapping[Access, PromotedPlace]) -> Iterator[Node]:
