@@ -219,7 +219,7 @@ def find_course(
         if not is_dead_variable(name, [part for node in statements for part in flatten_blocks(node)])
     }
     carried = {name: behind.symbols[name] for name in live if steps[name] is None and name in behind.symbols}
-    if found is None or own is None or found.identity in names:
+    if found is None or own is None:
         return Course(count, steps)
     depths = {name: depth for name in carried if (depth := _depth(name, carried, ())) is not None}
     kept = {name: carried[name] for name in depths}

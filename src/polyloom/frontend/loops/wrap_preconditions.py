@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Preconditions against wrap-around: `for (i = 0; i < n - 1U; i++)` over `unsigned` with n = 0 would run 2^32 times (C17,
-section 6.2.5, paragraph 9), beyond every array; such sizes are excluded, and refused before a run.
+section 6.2.5, paragraph 9), beyond every array, and so would `do { ... } while (--n > 0U)`; such sizes are excluded,
+and refused before a run.
 
-Differences of sizes alone, in what loops begin and end with and in what counters are assigned; those under a condition
-are left to it.
+Differences of sizes alone: in what loops begin and end with, in what counters are assigned, and of what is counted down
+in the first turn of a `do` loop. Those under a condition are left to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from polyloom.frontend.affine_proofs import is_infeasible, is_nonnegative
 from polyloom.frontend.loops.affine import Scope, affine_form
+from polyloom.frontend.loops.counters import assigned_symbol, changed_counters, propagate, with_values
 from polyloom.frontend.loops.roles import Roles
+from polyloom.frontend.loops.substatements import child_statements
 from polyloom.frontend.loops.tree import Node
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal_form import conjunction
@@ -20,44 +24,79 @@ from polyloom.sets.normal_form import conjunction
 
 def wrap_preconditions(nodes: Iterable[Node], roles: Roles, scope: Scope) -> Condition:
     """Conditions on sizes under which no unsigned difference of them falls below 0."""
-    found = Condition()
-    for node in nodes:
-        for bound in _unconditional_bounds(node, roles):
+    walk = _Walk(roles, frozenset(name for form in scope.symbols.values() for name in form.symbols), Condition())
+    return walk.statements(nodes, scope).found
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Walk over statements that are executed whatever data are; `found` is what holds so far."""
+
+    roles: Roles
+    sizes: frozenset[str]
+    found: Condition
+
+    def statements(self, nodes: Iterable[Node], scope: Scope) -> _Walk:
+        walk = self
+        for node in nodes:
+            walk = walk._statement(node, scope.restrict_domain(walk.found))
+            if node.kind not in ("if", "switch"):
+                scope = propagate((node,), scope.restrict_domain(walk.found), self.roles.counters)
+            else:
+                scope = _without_changes(node, scope, self.roles)
+        return walk
+
+    def _statement(self, node: Node, scope: Scope) -> _Walk:
+        if node.kind in ("if", "switch"):
+            return self
+        walk = self
+        for bound in _own_bounds(node, self.roles):
             for form in _unsigned_differences(bound, scope):
-                domain = conjunction(scope.domain, found)
-                piece = Polyhedron((form,))
-                if not is_nonnegative(form, domain) and not is_infeasible(piece, domain):
-                    found = conjunction(found, Condition((piece,)))
-    return found
+                walk = walk._require(form, scope)
+        if node.kind == "block":
+            return walk.statements(node.inner, scope)
+        # The first turn of a `do` loop is executed; of other loops nothing is known but what they do not change.
+        if node.kind == "do":
+            return walk.statements(child_statements(node), scope)
+        inside = _without_changes(node, scope, self.roles)
+        for child in child_statements(node):
+            walk = walk.statements((child,), inside)
+        return walk
+
+    def _require(self, form: Affine, scope: Scope) -> _Walk:
+        domain = conjunction(scope.domain, self.found)
+        piece = Polyhedron((form,))
+        if not form.symbols <= self.sizes or is_nonnegative(form, domain) or is_infeasible(piece, domain):
+            return self
+        return _Walk(self.roles, self.sizes, conjunction(self.found, Condition((piece,))))
 
 
-def _unconditional_bounds(node: Node, roles: Roles) -> Iterator[Node]:
-    """Expressions that loops begin and end with, and values of counters, which no condition guards."""
+def _without_changes(node: Node, scope: Scope, roles: Roles) -> Scope:
+    return with_values(scope, dict.fromkeys(changed_counters(node, roles.counters)))
+
+
+def _own_bounds(node: Node, roles: Roles) -> Iterator[Node]:
+    """What a loop begins and ends with, and what a statement assigns to counters."""
     match node.kind:
-        case "if" | "choose" | "switch":
-            return
         case "for":
             yield from (node.inner[0], node.inner[2])
         case "while":
             yield node.inner[0]
-        case "do":
-            yield node.inner[1]
-        case "variable" if node.initial and node.symbol in roles.sized:
-            yield node.inner[-1]
-        case "binary" if node.opcode == "=" and node.inner[0].symbol in roles.sized:
-            yield node.inner[1]
+        case "declare":
+            yield from (d.inner[-1] for d in node.inner if d.initial and d.symbol in roles.sized)
+        case "binary" | "update" | "unary" if assigned_symbol(node) in roles.sized:
+            yield node
         case _:
             pass
-    for child in node.inner:
-        yield from _unconditional_bounds(child, roles)
 
 
 def _unsigned_differences(node: Node, scope: Scope) -> Iterator[Affine]:
     if node.kind == "choose" or node.opcode in ("&&", "||"):
         return
-    if node.kind == "binary" and node.opcode == "-" and node.ctype.startswith("unsigned"):
-        left, right = (affine_form(side, scope) for side in node.inner)
-        if left is not None and right is not None:
+    if node.opcode in ("-", "-=", "--") and node.inner[0].ctype.startswith("unsigned"):
+        left = affine_form(node.inner[0], scope)
+        right = affine_form(node.inner[1], scope) if len(node.inner) > 1 else Affine((), 1)
+        if left is not None and right is not None and (node.opcode != "-" or len(node.inner) > 1):
             yield left - right
     for child in node.inner:
         yield from _unsigned_differences(child, scope)
