@@ -276,6 +276,13 @@ def _propagate_statement(node: Node, scope: Scope, counters: frozenset[str]) -> 
         return propagate_loop(node, scope, counters)
     if node.kind == "while":
         return _propagate_counted_loop(node, scope, counters)
+    if node.kind == "do":
+        # Its first turn, and the loop over the others.
+        behind = propagate(node.inner[:1], scope, counters)
+        others = replace(node, kind="while", inner=node.inner[::-1])
+        return (
+            behind if affine_form(node.inner[1], behind) == Affine() else _propagate_statement(others, behind, counters)
+        )
     return with_values(scope, dict.fromkeys(names))
 
 

@@ -43,7 +43,7 @@ from polyloom.frontend.loops.remainders import strip_size, undecided_parts
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.substatements import flatten_blocks
 from polyloom.frontend.loops.tree import Node, refusal
-from polyloom.frontend.loops.types import COUNTING, TYPES, element_type, is_pointer
+from polyloom.frontend.loops.types import COUNTING, SHORT, TYPES, element_type, is_pointer
 from polyloom.frontend.loops.values import lower_binary, lower_truth, value
 from polyloom.frontend.strip_mining import COPIES, Body, Interval, Parted, make_strips
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Storage, depends_on_symbols
@@ -290,7 +290,9 @@ class Statements:
         initial = declaration.inner[-1] if declaration.initial else None
         form = (
             affine_form(initial, scope)
-            if initial is not None and declaration.ctype in COUNTING and declaration.symbol not in self.roles.assigned
+            if initial is not None
+            and declaration.ctype in (*COUNTING, *SHORT)
+            and declaration.symbol not in self.roles.assigned
             else None
         )
         if form is not None:

@@ -104,7 +104,7 @@ def _needs(places: Sequence[PromotedPlace], unit: Mapping[str, Any]) -> bool:
     """Whether a root has to become arguments: a structure whose fields point, which no file can give, and a variable
     that is changed, or that has no value."""
     if all(p.path.startswith("->") for p in places):
-        return any(p.kind == "pointer" or "->" in p.path[2:] for p in places)
+        return any(p.kind in ("pointer", "pointee") or "->" in p.path[2:] for p in places)
     valued = {item.get("name") for item in unit["inner"] if item["kind"] == "VarDecl" and "init" in item}
     return (
         any(p.written or (p.kind == "array" and p.root not in valued) for p in places) or places[0].root not in valued

@@ -71,6 +71,8 @@ class _Place:
 
     @property
     def value(self) -> str:
+        if self.promoted.kind == "pointee":
+            return f"&{self.argument}"
         is_pointer = self.promoted.kind == "scalar" and self.promoted.written
         return f"*{self.argument}" if is_pointer else f"{self.argument}"
 

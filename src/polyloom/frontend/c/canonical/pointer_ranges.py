@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.canonical.pointers import is_pointer, roots, variable_identity
+from polyloom.frontend.c.canonical.pointers import is_pointer, list_assignments, roots, source, variable_identity
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node
@@ -25,19 +25,18 @@ _MOST_COPIES = 8
 
 def split_pointers(body: Node, parameters: Sequence[Node]) -> Node:
     """Live range splitting of a body's pointers, until each has one array or nothing helps."""
-    numbers = count(1)
-    for _ in range(_MOST_COPIES):
+    numbers, copies = count(1), 0
+    while copies < _MOST_COPIES:
         declared = [n for n in (*parameters, *body) if n.kind in ("parameter", "variable") and is_pointer(n)]
         pointers = {n.symbol: n for n in declared}
         assigned = {name for name, _, _ in _assignments(body) if name in pointers}
         known = roots(body, {name: n for name, n in pointers.items() if n.kind == "variable" or name in assigned})
-        split = {name: pointers[name] for name in assigned if name not in known}
-        if not split:
-            break
-        changed = _Splitting(split, numbers, body).block(body)
+        split = _ambiguous_pointers(body, {name: pointers[name] for name in assigned if name not in known}, known)
+        splitting = _Splitting(split, numbers, body)
+        changed = splitting.block(body) if split else body
         if changed is body:
             break
-        body = changed
+        body, copies = changed, copies + splitting.copies
     used = {n.symbol for n in body if n.kind == "name"}
     return map_statements(body, lambda node: _without_dead(node, used))
 
@@ -48,6 +47,19 @@ def _without_dead(node: Node, used: Collection[str]) -> Statements:
         kept = tuple([d for d in node.inner if d.symbol in used or d.initial or not is_pointer(d)])
         return (replace(node, inner=kept),) if kept else ()
     return (map_statements(node, lambda child: _without_dead(child, used)),)
+
+
+def _ambiguous_pointers(
+    body: Node, unknown: Mapping[str, Node], known: Mapping[str, tuple[Node, int]]
+) -> Mapping[str, Node]:
+    """Pointers that are given two arrays themselves, first; others follow from these."""
+    bases = dict[str, set[str]]()
+    for name, value in list_assignments(body):
+        begin = source(value) if name in unknown else None
+        if begin is not None and begin.base.symbol not in unknown:
+            base = known.get(begin.base.symbol, (begin.base, 0))[0]
+            bases.setdefault(name, {name} if unknown[name].kind == "parameter" else set()).add(base.symbol)
+    return {name: unknown[name] for name, found in bases.items() if len(found) > 1} or unknown
 
 
 def _assignments(node: Node) -> Iterator[tuple[str, Node, Node]]:
@@ -62,7 +74,7 @@ class _Splitting:
 
     def __init__(self, pointers: Mapping[str, Node], numbers: Iterator[int], whole: Node) -> None:
         self.pointers, self.numbers, self.whole = pointers, numbers, whole
-        self.is_done = False
+        self.is_done, self.copies = False, 0
 
     def block(self, node: Node) -> Node:
         """A statement with what is split within it; the same one if nothing is."""
@@ -132,6 +144,7 @@ class _Splitting:
     def _copies(self, statements: Statements) -> Statements:
         """Copies of statements, whose own variables are others."""
         own = {n.symbol for s in statements for n in s if n.kind == "variable"}
+        self.copies += 1
         number = next(self.numbers)
         return tuple([make.replace_nodes(s, lambda node: _renamed_copy(node, own, f"@{number}")) for s in statements])
 
@@ -149,11 +162,8 @@ class _Splitting:
 
     def _loop_around(self, statement: Node, name: str) -> Node | None:
         """The outermost loop around a statement that does not declare the pointer."""
-        for node in self.whole:
-            if node.kind in _LOOPS and any(part is statement for part in node):
-                if not any(part.kind == "variable" and part.symbol == name for part in node):
-                    return node
-        return None
+        around = (n for n in self.whole if n.kind in _LOOPS and any(part is statement for part in n))
+        return next((n for n in around if not any(p.kind == "variable" and p.symbol == name for p in n)), None)
 
     def _renamed(self, name: str, assigned: Node, rest: Statements) -> Statements:
         declaration, suffix = self.pointers[name], f"@{next(self.numbers)}"
