@@ -54,7 +54,7 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     found = build_nest(canonical, {n.name: text for n, text in zip(own, declared, strict=True)}, outside, options)
     # In C's order, which the nest's parameters and storage no longer tell.
     parameters = tuple(n for n in canonical.inner if n.kind == "parameter")
-    adapted = adapter_text(function, declared, parameters, places) if places else ""
+    adapted = adapter_text(function, declared, parameters, places, file.variables) if places else ""
     called = {callee_name(node) for each in functions.values() for node in each if node.kind == "call"}
     # What is called and has no body anywhere is C's library, which the oracle must link.
     library = frozenset(name.removeprefix("__builtin_") for name in called.difference(defined_functions(unit)))

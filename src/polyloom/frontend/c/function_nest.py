@@ -19,6 +19,7 @@ from polyloom.frontend.c.extents import extent_assumptions
 from polyloom.frontend.c.library import lower_tree
 from polyloom.frontend.c.signature import extent_factors, given_shapes, given_values
 from polyloom.frontend.c.wide import as_pairs
+from polyloom.frontend.c.wide.words import WIDE, WORD
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope
 from polyloom.frontend.loops.body import lower_body
@@ -42,13 +43,14 @@ def build_nest(function: Node, declared: Mapping[str, str], outside: Scope, opti
     function = lower_tree(function, outside.functions, outside.defined)
     outside = replace(outside, functions=functions)
     function = _with_fixed_values(function, options)
-    parameters = [n for n in function.inner if n.kind == "parameter"]
     _check_declarations(function)
+    shapes = _parameter_shapes(function, [n for n in function.inner if n.kind == "parameter"], declared, options)
+    function, shapes = _with_words(function, shapes)
+    parameters = [n for n in function.inner if n.kind == "parameter"]
     for parameter in parameters:
         if parameter.ctype not in COUNTING:
             element_type(parameter)
     # Extents decide which integers are parameters of sizes: they must be affine symbols, not data.
-    shapes = _parameter_shapes(function, parameters, declared, options)
     sized = {name for texts in shapes.values() for text in texts for name in identifiers(text)}
     found = find_roles(function, sized, outside.symbols)
     function = replace(function, inner=(*function.inner[:-1], as_pairs(function.inner[-1], found)))
@@ -72,6 +74,14 @@ def build_nest(function: Node, declared: Mapping[str, str], outside: Scope, opti
     nodes, assumptions, stored = lower_body(tuple(_scop_statements(function, parameters)), parameters, found, scope)
     made = Nest(function.name, names, conjunction(domain, assumptions), stored, nodes, function.span)
     return expand_calls(replace(made, assumptions=extent_assumptions(made)))
+
+
+def _with_words(function: Node, shapes: Mapping[str, list[str]]) -> tuple[Node, dict[str, list[str]]]:
+    """Arrays of 64 bits as arrays of words with one more dimension: the low word, and the high one."""
+    wide = [n for n in function.inner if n.kind == "parameter" and is_pointer(n) and n.ctype.split(" *")[0] in WIDE]
+    words = {n.name: [*shapes[n.name], "2"] for n in wide}
+    inner = [replace(n, ctype=f"{WORD} *") if n in wide else n for n in function.inner]
+    return replace(function, inner=tuple(inner)), {**shapes, **words}
 
 
 def _with_fixed_values(function: Node, options: Options) -> Node:

@@ -80,7 +80,7 @@ def _with_adapter(path: str, options: Options, target: str) -> tuple[Options, st
     own = {p.name: text for p, text in zip(function.inner, declared, strict=False)}
     text = read_source(path, ".c").decode("utf-8", "surrogateescape")
     before = dict(options.instead).get(path, text)
-    behind = adapter_text(function, declared, parameters, places) + _outer(made, parameters, own, places)
+    behind = adapter_text(function, declared, parameters, places, found) + _outer(made, parameters, own, places)
     others = [(name, other) for name, other in options.instead if name != path]
     return replace(options, function=ADAPTED, instead=(*others, (path, f"{before}\n{behind}"))), function.name
 

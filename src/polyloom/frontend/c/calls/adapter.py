@@ -20,9 +20,15 @@ PREFIX: Final = "__polyloom_"
 NAME: Final = f"{PREFIX}adapted"
 
 
-def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], found: Sequence[PromotedPlace]) -> str:
+def adapter_text(
+    function: Node,
+    declared: Sequence[str],
+    made: Sequence[Node],
+    found: Sequence[PromotedPlace],
+    variables: Mapping[str, Node],
+) -> str:
     """Adapter of the C function `function`, whose parameters are `declared` as clang prints them; `made` are the
-    parameters after promotion, `found` what was promoted.
+    parameters after promotion, `found` what was promoted, `variables` those of the file.
     """
     own = {p.name: f"{PREFIX}a{n}" for n, p in enumerate(made)}
     scalars = {each.parameter.name for each in found if each.kind == "scalar"}
@@ -48,7 +54,10 @@ def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], 
     body = "".join(f"  {line}\n" for line in lines)
     head = f"static inline __attribute__((__always_inline__)) {result} {NAME}({parameters or 'void'})"
     # What another file defines is defined here: each run gives it a value.
-    external = "".join(f"__typeof__({name}) {name};\n" for name in sorted({p.root for p in found if p.external}))
+    used = {n.symbol for n in function if n.kind == "name"}
+    pointers = {v.name for name, v in variables.items() if name in used and v.storage == "extern" and "*" in v.ctype}
+    defined = sorted(pointers.union(p.root for p in found if p.external))
+    external = "".join(f"__typeof__({name}) {name};\n" for name in defined)
     return f"{external}{head} {{\n{body}{gives}}}\n"
 
 
