@@ -11,9 +11,11 @@ from polyloom.frontend.loops.affine import Scope, affine_condition
 from polyloom.frontend.loops.counters import count_uses
 from polyloom.frontend.loops.remainders import divided_parameter
 from polyloom.frontend.loops.roles import Roles, assumption
-from polyloom.frontend.loops.statements import Nodes, Statements, with_parts
+from polyloom.frontend.loops.statements import Statements
+from polyloom.frontend.loops.stores import Nodes
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM
+from polyloom.frontend.loops.turns import with_parts
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.loops.values import gather_index
 from polyloom.frontend.loops.wrap_preconditions import wrap_preconditions
