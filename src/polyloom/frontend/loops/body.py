@@ -9,16 +9,16 @@ from dataclasses import replace
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, affine_condition
 from polyloom.frontend.loops.counters import count_uses
+from polyloom.frontend.loops.lowering.statements import Statements
+from polyloom.frontend.loops.lowering.stores import Nodes
+from polyloom.frontend.loops.lowering.turns import with_parts
+from polyloom.frontend.loops.lowering.wrap_preconditions import wrap_preconditions
 from polyloom.frontend.loops.remainders import divided_parameter
 from polyloom.frontend.loops.roles import Roles, assumption
-from polyloom.frontend.loops.statements import Statements
-from polyloom.frontend.loops.stores import Nodes
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM
-from polyloom.frontend.loops.turns import with_parts
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.loops.values import gather_index
-from polyloom.frontend.loops.wrap_preconditions import wrap_preconditions
 from polyloom.frontend.strip_mining import Parted
 from polyloom.ir.nest import Assign, If, Loop, Storage, accesses, assignments
 from polyloom.ir.nest import Node as NestNode

@@ -202,16 +202,16 @@ def rename_pointers(body: Node) -> Node:
             seen[name] = seen.get(name, 0) + 1
             if seen[name] > 1:
                 names[name] = f"{name}@{seen[name]}"
-        inner = [make.replace_nodes(child, lambda part: _renamed(part, names)) for child in node.inner]
+        inner = [make.replace_nodes(child, lambda part: _rename_symbols(part, names)) for child in node.inner]
         return replace(node, inner=tuple([make.replace_nodes(child, rename) for child in inner]))
 
     return make.replace_nodes(body, rename)
 
 
-def _renamed(node: Node, names: Mapping[str, str]) -> Node | None:
+def _rename_symbols(node: Node, names: Mapping[str, str]) -> Node | None:
     if node.symbol not in names:
         return None
-    inner = tuple([make.replace_nodes(child, lambda part: _renamed(part, names)) for child in node.inner])
+    inner = tuple([make.replace_nodes(child, lambda part: _rename_symbols(part, names)) for child in node.inner])
     return replace(node, symbol=names[node.symbol], inner=inner)
 
 

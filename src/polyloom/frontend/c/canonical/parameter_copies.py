@@ -25,7 +25,7 @@ def copy_parameters(function: Node) -> Node:
     if not copied or body.kind != "block":
         return function
 
-    def renamed(node: Node) -> Node | None:
+    def rename_parameter(node: Node) -> Node | None:
         return replace(node, symbol=copied[node.symbol]) if node.kind == "name" and node.symbol in copied else None
 
     first = [
@@ -33,7 +33,7 @@ def copy_parameters(function: Node) -> Node:
         for p in parameters
         if p.symbol in copied
     ]
-    changed = make.replace_nodes(body, renamed)
+    changed = make.replace_nodes(body, rename_parameter)
     return replace(function, inner=(*parameters, replace(changed, inner=(*first, *changed.inner))))
 
 

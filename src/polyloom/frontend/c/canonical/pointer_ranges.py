@@ -38,15 +38,15 @@ def split_pointers(body: Node, parameters: Sequence[Node]) -> Node:
             break
         body, copies = changed, copies + splitting.copies
     used = {n.symbol for n in body if n.kind == "name"}
-    return map_statements(body, lambda node: _without_dead(node, used))
+    return map_statements(body, lambda node: _remove_dead_pointers(node, used))
 
 
-def _without_dead(node: Node, used: Collection[str]) -> Statements:
+def _remove_dead_pointers(node: Node, used: Collection[str]) -> Statements:
     """Declarations without pointers that nothing names any more."""
     if node.kind == "declare":
         kept = tuple([d for d in node.inner if d.symbol in used or d.initial or not is_pointer(d)])
         return (replace(node, inner=kept),) if kept else ()
-    return (map_statements(node, lambda child: _without_dead(child, used)),)
+    return (map_statements(node, lambda child: _remove_dead_pointers(child, used)),)
 
 
 def _ambiguous_pointers(
@@ -97,12 +97,12 @@ class _Splitting:
 
     def _split(self, before: Statements, statement: Node, rest: Statements) -> Statements | None:
         if statement.kind == "if" and rest and self._sets(statement):
-            return (*before, self._duplicated_tail(statement, rest))
+            return (*before, self._duplicate_tail(statement, rest))
         if statement.kind in _LOOPS and self._sets_at_end(statement):
-            return (*before, *self._peeled_turn(statement), *rest)
+            return (*before, *self._peel_turn(statement), *rest)
         name = self._assigned_pointer(statement)
-        if name and self._is_confined(name, statement, rest):
-            return (*before, *self._renamed(name, statement, rest))
+        if name and self._is_dead_outside(name, statement, rest):
+            return (*before, *self._new_range(name, statement, rest))
         return None
 
     def _assigned_pointer(self, statement: Node) -> str:
@@ -119,19 +119,19 @@ class _Splitting:
         """Whether a loop's body sets a pointer at its end, for the next turn."""
         return any(self._assigned_pointer(s) for s in flatten_blocks(child_statements(loop)[0]))
 
-    def _duplicated_tail(self, branch: Node, rest: Statements) -> Node:
+    def _duplicate_tail(self, branch: Node, rest: Statements) -> Node:
         test, *sides = branch.inner
         second = flatten_blocks(sides[1]) if len(sides) > 1 else ()
         copies = (
             block((*flatten_blocks(sides[0]), *rest), branch),
-            block((*second, *self._copies(rest)), branch),
+            block((*second, *self._copy_statements(rest)), branch),
         )
         return replace(branch, inner=(test, *copies))
 
-    def _peeled_turn(self, loop: Node) -> Statements:
+    def _peel_turn(self, loop: Node) -> Statements:
         """The first turn, and the loop over the others."""
         body = child_statements(loop)[0]
-        first = self._copies(flatten_blocks(body))
+        first = self._copy_statements(flatten_blocks(body))
         if loop.kind == "do":
             return (*first, replace(loop, kind="while", inner=(loop.inner[1], body)))
         if loop.kind == "while":
@@ -141,18 +141,18 @@ class _Splitting:
         others = replace(loop, kind="while", inner=(loop.inner[2], block((*flatten_blocks(body), *step), body)))
         return (*start, Node("if", loop.span, inner=(loop.inner[2], block((*first, *step, others), loop))))
 
-    def _copies(self, statements: Statements) -> Statements:
+    def _copy_statements(self, statements: Statements) -> Statements:
         """Copies of statements, whose own variables are others."""
         own = {n.symbol for s in statements for n in s if n.kind == "variable"}
         self.copies += 1
         number = next(self.numbers)
-        return tuple([make.replace_nodes(s, lambda node: _renamed_copy(node, own, f"@{number}")) for s in statements])
+        return tuple([make.replace_nodes(s, lambda node: _rename_copy(node, own, f"@{number}")) for s in statements])
 
-    def _is_confined(self, name: str, assigned: Node, rest: Statements) -> bool:
+    def _is_dead_outside(self, name: str, assigned: Node, rest: Statements) -> bool:
         """Whether nothing but `rest` reads what an assignment sets: no statement behind it, and no next turn."""
         inside = {id(n) for s in (assigned, *rest) for n in s}
         names = [n for n in self.whole if n.kind == "name" and n.symbol == name]
-        loop = self._loop_around(assigned, name)
+        loop = self._outer_loop(assigned, name)
         turns = {id(n) for n in loop} if loop is not None else set[int]()
         position = {id(n): at for at, n in enumerate(self.whole)}
         end = max(position[id(n)] for s in (assigned, *rest) for n in s)
@@ -160,17 +160,17 @@ class _Splitting:
             id(n) in inside or (id(n) not in turns and position[id(n)] < end) for n in names
         ) and not _is_trivial(assigned, name, self.whole)
 
-    def _loop_around(self, statement: Node, name: str) -> Node | None:
+    def _outer_loop(self, statement: Node, name: str) -> Node | None:
         """The outermost loop around a statement that does not declare the pointer."""
         around = (n for n in self.whole if n.kind in _LOOPS and any(part is statement for part in n))
         return next((n for n in around if not any(p.kind == "variable" and p.symbol == name for p in n)), None)
 
-    def _renamed(self, name: str, assigned: Node, rest: Statements) -> Statements:
+    def _new_range(self, name: str, assigned: Node, rest: Statements) -> Statements:
         declaration, suffix = self.pointers[name], f"@{next(self.numbers)}"
         own = replace(declaration, kind="variable", initial=True, inner=(assigned.inner[1],), symbol=f"{name}{suffix}")
         declared = Node("declare", assigned.span, inner=(own,), macro=assigned.macro)
         names = {name}
-        return (declared, *(make.replace_nodes(s, lambda node: _renamed_copy(node, names, suffix)) for s in rest))
+        return (declared, *(make.replace_nodes(s, lambda node: _rename_copy(node, names, suffix)) for s in rest))
 
 
 def _is_trivial(assigned: Node, name: str, whole: Node) -> bool:
@@ -181,8 +181,8 @@ def _is_trivial(assigned: Node, name: str, whole: Node) -> bool:
     return is_local and not others and not has_initial
 
 
-def _renamed_copy(node: Node, names: set[str], suffix: str) -> Node | None:
+def _rename_copy(node: Node, names: set[str], suffix: str) -> Node | None:
     if node.symbol not in names or node.kind not in ("name", "variable"):
         return None
-    inner = tuple([make.replace_nodes(child, lambda part: _renamed_copy(part, names, suffix)) for child in node.inner])
+    inner = tuple([make.replace_nodes(child, lambda part: _rename_copy(part, names, suffix)) for child in node.inner])
     return replace(node, symbol=f"{node.symbol}{suffix}", inner=inner)

@@ -145,11 +145,11 @@ def _localize_pointers(body: Node, variables: Mapping[str, Node]) -> tuple[Node,
         return body, variables
     first = [make.declare_variable(node.name, node.ctype, node.symbol, body) for node in own.values()]
 
-    def renamed(node: Node) -> Node | None:
+    def rename_pointer(node: Node) -> Node | None:
         found = own.get(node.name) if node.kind == "name" and node.symbol in pointers else None
         return None if found is None else replace(node, symbol=found.symbol)
 
-    changed = make.replace_nodes(body, renamed)
+    changed = make.replace_nodes(body, rename_pointer)
     kept = {name: node for name, node in variables.items() if node.name not in own}
     return replace(changed, inner=(*first, *changed.inner)), kept
 

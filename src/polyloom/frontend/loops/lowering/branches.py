@@ -8,8 +8,8 @@ from __future__ import annotations
 from polyloom.frontend.if_convert import is_condition_inlined, merge_branches
 from polyloom.frontend.loops.affine import Scope, affine_part, decide_test
 from polyloom.frontend.loops.gathers import nonzero_condition
+from polyloom.frontend.loops.lowering.stores import Nodes, Part, Stores
 from polyloom.frontend.loops.remainders import undecided_parts
-from polyloom.frontend.loops.stores import Nodes, Part, Stores
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.values import lower_truth
 from polyloom.ir.nest import If, Storage, depends_on_symbols

@@ -28,10 +28,10 @@ from polyloom.frontend.loops.induction import (
     propagate,
     propagate_loop,
 )
-from polyloom.frontend.loops.stores import Nodes
+from polyloom.frontend.loops.lowering.stores import Nodes
+from polyloom.frontend.loops.lowering.turns import Turns
 from polyloom.frontend.loops.substatements import flatten_blocks
 from polyloom.frontend.loops.tree import Node, refusal
-from polyloom.frontend.loops.turns import Turns
 from polyloom.frontend.loops.types import COUNTING, SHORT, TYPES
 from polyloom.frontend.loops.values import value
 from polyloom.frontend.strip_mining import COPIES, Parted

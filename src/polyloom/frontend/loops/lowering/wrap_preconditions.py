@@ -49,14 +49,14 @@ class _Walk:
             elif node.kind not in ("if", "switch"):
                 scope = propagate((node,), scope.restrict_domain(walk.found), self.roles.counters)
             else:
-                scope = _without_changes(node, scope, self.roles)
+                scope = _forget_counters(node, scope, self.roles)
         return walk
 
     def _statement(self, node: Node, scope: Scope) -> _Walk:
         if node.kind == "if":
             return self._branches(node, scope)
         walk = self
-        for bound in _own_bounds(node, self.roles):
+        for bound in _statement_bounds(node, self.roles):
             for form in _unsigned_differences(bound, scope):
                 walk = walk._require(form, scope)
         if node.kind == "block":
@@ -65,13 +65,13 @@ class _Walk:
         if node.kind == "do":
             walk = walk.statements(child_statements(node), scope)
             behind = propagate(child_statements(node), scope.restrict_domain(walk.found), self.roles.counters)
-            return walk._reached_end(node.inner[1], scope, behind)
-        inside = _without_changes(node, scope, self.roles)
+            return walk._require_end(node.inner[1], scope, behind)
+        inside = _forget_counters(node, scope, self.roles)
         for child in child_statements(node):
             walk = walk.statements((child,), inside)
         return walk
 
-    def _reached_end(self, test: Node, before: Scope, behind: Scope) -> _Walk:
+    def _require_end(self, test: Node, before: Scope, behind: Scope) -> _Walk:
         """What `do { ... } while (--n)` counts down is at its end, or above it, behind the first turn: it would pass it
         otherwise, and count on.
         """
@@ -102,11 +102,11 @@ class _Walk:
         return _Walk(self.roles, self.sizes, conjunction(self.found, Condition((piece,))))
 
 
-def _without_changes(node: Node, scope: Scope, roles: Roles) -> Scope:
+def _forget_counters(node: Node, scope: Scope, roles: Roles) -> Scope:
     return with_values(scope, dict.fromkeys(changed_counters(node, roles.counters)))
 
 
-def _own_bounds(node: Node, roles: Roles) -> Iterator[Node]:
+def _statement_bounds(node: Node, roles: Roles) -> Iterator[Node]:
     """What a loop begins and ends with, and what a statement assigns to counters."""
     match node.kind:
         case "for":

@@ -11,7 +11,6 @@ from dataclasses import replace
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.affine_proofs import turn_count
 from polyloom.frontend.loops.affine import Scope
-from polyloom.frontend.loops.branches import Branches
 from polyloom.frontend.loops.counters import (
     assigned_symbol,
     changed_counters,
@@ -25,8 +24,9 @@ from polyloom.frontend.loops.induction import (
     propagate,
     scope_after_loop,
 )
+from polyloom.frontend.loops.lowering.branches import Branches
+from polyloom.frontend.loops.lowering.stores import Nodes
 from polyloom.frontend.loops.remainders import strip_size
-from polyloom.frontend.loops.stores import Nodes
 from polyloom.frontend.loops.tree import Node, refusal
 from polyloom.frontend.strip_mining import Body, Interval, Parted, make_strips
 from polyloom.ir.nest import If, Loop
