@@ -32,6 +32,7 @@ from polyloom.run.concurrent_runs import measure_concurrent
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import File, Instance, Origin, Result, merge_named, options_of_verbs
 from polyloom.run.structures import with_fields
+from polyloom.sets.normal_form import fixed_symbols
 from polyloom.targets import registry
 from polyloom.targets.forms.image import ELF
 from polyloom.targets.forms.loops import load_source
@@ -105,6 +106,8 @@ class Compiled(File):
         )
         known = {o: v for o, v in more.items() if o in self._own}
         parameters = merge_named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
+        # What the domain fixes needs no value.
+        parameters = {**fixed_symbols(self.signature.assumptions), **parameters}
         options = replace(self._options, **known) if known else self._options
         start = perf_counter()
         try:

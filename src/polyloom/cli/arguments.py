@@ -46,6 +46,7 @@ class Request(argparse.Namespace):
     shapes: list[str]
     companions: list[str]
     ignore: list[str]
+    values: list[str]
     single_constants: bool
     reassociate: bool
     level: str | None
@@ -139,13 +140,13 @@ def file_operand(parser: Parser, help: str) -> None:
     parser.add_argument("file", metavar="FILE", help=help)
 
 
-def source_operand(parser: Parser, more: str = "") -> None:
-    """A file of equations or of functions, and how the latter are read."""
+def source_operand(parser: Parser, more: str = "", *, sets: bool = True) -> None:
+    """A file of equations or of functions, and how the latter are read; `sets`: with `--set` for its arguments."""
     file_operand(parser, f"a function (.py, .c; FILE:NAME for one of several) or equations (.pla){more}")
-    function_options(parser)
+    function_options(parser, sets=sets)
 
 
-def function_options(parser: Parser) -> None:
+def function_options(parser: Parser, *, sets: bool = True) -> None:
     """How a file of functions is read."""
     group = parser.group("source")
     group.add_argument("--function", metavar="NAME", help="the function, where the file has several")
@@ -173,6 +174,10 @@ def function_options(parser: Parser) -> None:
         default=[],
         help="C: leave out calls of these functions, such as timers and printf, and loops over these variables",
     )
+    parser.set_defaults(values=[])
+    if sets:
+        help = "C: an integer argument has this value alone, so that it may be a step or a stride: p->taps=8"
+        group.add_argument("--set", dest="values", metavar="NAME=VALUE", action="append", help=help)
     group.add_argument(
         "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
     )

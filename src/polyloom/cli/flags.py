@@ -93,7 +93,8 @@ def verify(parser: Parser) -> None:
 
 
 def explore(parser: Parser) -> None:
-    shared.source_operand(parser)
+    # Sizes are swept there, and `--set` is for keys of the machine.
+    shared.source_operand(parser, sets=False)
     shared.parameter_operands(parser, "values that all points share")
     help = "targets and places, one or several: tcpa:wide,tcpa:generic"
     parser.group(target_flags.WHERE).add_argument("--on", metavar="TARGET,...", help=help)

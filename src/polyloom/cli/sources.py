@@ -27,6 +27,7 @@ def reading_options(request: Request) -> Options:
         request.reassociate,
         tuple(request.companions),
         tuple(name for names in request.ignore for name in names.split(",") if name),
+        tuple(request.values),
     )
 
 

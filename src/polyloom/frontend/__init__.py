@@ -51,6 +51,7 @@ _MEANT_FOR: Final = {
     "shapes": ("--shape", (".c",)),
     "companions": ("--with", (".c",)),
     "ignore": ("--ignore", (".c",)),
+    "values": ("--set", (".c",)),
     "single_constants": ("--single-constants", (".c",)),
 }
 """By field of `Options`: how it is written, and the endings of the files that it is for."""

@@ -26,7 +26,8 @@ class Options:
     """Options of reading a file. `shapes` are texts such as "A=n,m" for bare pointers of C; `reassociate` lets f32
     reductions change their order; `single_constants` takes unsuffixed C constants as single precision. `companions` are
     other C files, whose functions may be called; `ignore` are names of calls, macros and loop variables that are left
-    out (c.calls.ignored). `instead` is what is read in the place of C files: their paths and texts.
+    out (c.calls.ignored). `values` are texts such as "S->taps=8": integer arguments of C that have one value.
+    `instead` is what is read in the place of C files: their paths and texts.
     """
 
     function: str | None = None
@@ -37,6 +38,7 @@ class Options:
     reassociate: bool = False
     companions: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     instead: tuple[tuple[str, str], ...] = ()
 
 

@@ -19,6 +19,7 @@ from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_condition
 from polyloom.sets import Affine, Condition
+from polyloom.sets.normal_form import fixed_symbols
 
 Arrays = dict[str, npt.NDArray[Any]]
 # Parameters are i32 in generated C and in the files of targets.
@@ -47,12 +48,15 @@ def print_signature(signature: Signature) -> str:
 
 
 def check_parameters(signature: Signature, values: Mapping[str, Any]) -> dict[str, int]:
-    """Parameter values as integers, in order; raises PL0230 when some are missing, unknown or outside the domain."""
+    """Parameter values as integers, in order; one that the domain fixes may be left out. Raises PL0230 when some are
+    missing, unknown or outside the domain.
+    """
     for name in values:
         if name not in signature.parameters:
             raise _parameter_error(
                 f"`{signature.name}` has no parameter `{name}`", f"it is {print_signature(signature)}"
             )
+    values = {**fixed_symbols(signature.assumptions), **values}
     missing = [name for name in signature.parameters if name not in values]
     if missing:
         raise _parameter_error(

@@ -21,6 +21,7 @@ from polyloom.ir.arguments import PARAMETER_LIMIT, quote, verb
 from polyloom.ir.numbers import to_single_precision
 from polyloom.ir.pla_text import print_condition
 from polyloom.ir.signature import Argument, Dtype, Signature
+from polyloom.sets.normal_form import fixed_symbols
 from polyloom.targets.entry import entries
 from polyloom.targets.options import integer
 
@@ -82,7 +83,10 @@ def _read_size(name: str, value: Any) -> int:
 
 
 def _check_sizes(signature: Signature, sizes: Mapping[str, int]) -> dict[str, int]:
-    """Check sizes: nothing missing, out of range or outside the domain; in the signature's order. Error PL0230."""
+    """Check sizes: nothing missing, out of range or outside the domain; in the signature's order. One that the domain
+    fixes may be left out. Error PL0230.
+    """
+    sizes = {**fixed_symbols(signature.assumptions), **sizes}
     if missing := [name for name in signature.sizes if name not in sizes]:
         has = "has no value" if len(missing) == 1 else "have no values"
         example = f"give every one, as in `{missing[0]}=16`: {signature}"

@@ -21,6 +21,13 @@ def conjunction(a: Condition, b: Condition) -> Condition:
     return normalize(Condition(tuple(pieces)))
 
 
+def fixed_symbols(condition: Condition) -> dict[str, int]:
+    """Fixed symbols: those that a conjunction gives one value each, by a pair of opposite bounds of them alone."""
+    forms = set(condition.pieces[0].constraints) if len(condition.pieces) == 1 else set[Affine]()
+    single = [form for form in forms if len(form.terms) == 1 and form.terms[0][1] == 1 and -form in forms]
+    return {form.terms[0][0]: -form.constant for form in sorted(single, key=str)}
+
+
 def normalize(condition: Condition) -> Condition:
     """Normal form of a condition: the same points with normal constraints and without pieces that are plainly empty;
     pieces are sorted."""

@@ -55,6 +55,10 @@ def test_options_are_explained(golden: Golden) -> None:
         ("bare_pointer.c", Options(shapes=("A=k", "B=n,m"))),
         ("bare_pointer.c", Options(shapes=("A=n", "B=n"))),
         ("bare_pointer.c", Options(shapes=("A=n", "A=m"))),
+        ("step_of_parameter.c", Options(values=("step",))),
+        ("step_of_parameter.c", Options(values=("step=x",))),
+        ("step_of_parameter.c", Options(values=("A=2",))),
+        ("step_of_parameter.c", Options(values=("step=2", "step=3"))),
         ("half_operation.c", Options(defines=("_Float16=long",))),
         ("absent.c", Options()),
     ]

@@ -21,6 +21,7 @@ pytest.importorskip("ziglang", reason="C needs the extra `c`")
 TIMED = """#include <stdio.h>
 #include <time.h>
 #define STOP(x) stop(x)
+float checksum(const char *name);
 static double seconds;
 static void stop(double *x) { *x = (double)clock(); }
 void timed(int n, int A[n]) {
@@ -34,6 +35,10 @@ void timed(int n, int A[n]) {
   took *= 1e-6;
   if (n > 3) printf("%d took %f\\n", n, took);
   (void)printf("done\\n");
+}
+float checked(int n, int A[n]) {
+  for (int i = 0; i < n; i++) A[i] = A[i] + 1;
+  return checksum(__func__);
 }
 void used(int n, int A[n]) {
   long now = clock();
@@ -67,6 +72,15 @@ def test_runs_are_compared_with_the_function_without_it(timed: str) -> None:
     expected = np.arange(1, 6, dtype=np.int32)
     assert np.array_equal(reference({"n": 5}, inputs)["A"], expected)
     assert np.array_equal(interpret(nest, {"n": 5}, inputs)["A"], expected)
+
+
+def test_a_value_that_is_returned_may_be_ignored(timed: str) -> None:
+    options = Options("checked", ignore=("checksum",))
+    nest, reference = c.load(timed, options)
+    found = reference({"n": 5}, {"A": np.arange(5, dtype=np.int32)})
+    assert found["return"] == 0 and np.array_equal(found["A"], np.arange(1, 6))
+    assert interpret(nest, {"n": 5}, {"A": np.arange(5, dtype=np.int32)})["return"] == 0
+    assert [note.message for note in notes(timed, options)] == ["the call of `checksum` is left out, and 0 returned"]
 
 
 def test_notes_are_warnings_of_a_compilation(timed: str) -> None:

@@ -8,13 +8,13 @@ from functools import partial
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import adapter_text
 from polyloom.frontend.c.calls.recursion import check_recursion
+from polyloom.frontend.c.canonical import File, canonicalize
 from polyloom.frontend.c.choose_function import choose_function, defined_functions
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.function_nest import build_nest
 from polyloom.frontend.c.narrow.functions import narrow_functions
-from polyloom.frontend.c.plain import File, canonicalize
 from polyloom.frontend.c.reachable_functions import read_reachable
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
@@ -54,7 +54,7 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     found = build_nest(canonical, {n.name: text for n, text in zip(own, declared, strict=True)}, outside, options)
     # In C's order, which the nest's parameters and storage no longer tell.
     parameters = tuple(n for n in canonical.inner if n.kind == "parameter")
-    adapted = adapter_text(function, declared, parameters, places) if places else ""
+    adapted = adapter_text(function, declared, parameters, places, file.variables) if places else ""
     called = {callee_name(node) for each in functions.values() for node in each if node.kind == "call"}
     # What is called and has no body anywhere is C's library, which the oracle must link.
     library = frozenset(name.removeprefix("__builtin_") for name in called.difference(defined_functions(unit)))

@@ -55,7 +55,8 @@ def enumerations(unit: Mapping[str, Any]) -> dict[str, str]:
     for item in unit["inner"]:
         if item["kind"] == "EnumDecl" and "inner" in item:
             # A packed one, or one of a given type, is narrower: its variables are refused.
-            if "fixedUnderlyingType" in item or any(each["kind"] != "EnumConstantDecl" for each in item["inner"]):
+            kinds = {each["kind"] for each in item["inner"] if not each["kind"].endswith("Comment")}
+            if "fixedUnderlyingType" in item or kinds != {"EnumConstantDecl"}:
                 last = ""
                 continue
             last = "int" if any(_is_negative(each) for each in item["inner"]) else "unsigned int"

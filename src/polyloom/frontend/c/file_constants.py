@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.canonical.aggregates import Fields
 from polyloom.frontend.c.clang_tree import Builder, ctype, enumerations, expansion_location, typedefs
 from polyloom.frontend.c.library import lower_tree
-from polyloom.frontend.c.plain.aggregates import Fields
 from polyloom.frontend.loops.affine import Scope, affine_form
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import TYPES

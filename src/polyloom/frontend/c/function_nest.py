@@ -13,18 +13,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.frontend.c.canonical import RESULT, result_variable
+from polyloom.frontend.c.canonical.promotion import is_volatile
 from polyloom.frontend.c.extents import extent_assumptions
 from polyloom.frontend.c.library import lower_tree
-from polyloom.frontend.c.plain import RESULT, result_variable
-from polyloom.frontend.c.plain.promotion import is_volatile
-from polyloom.frontend.c.signature import extent_factors, given_shapes
+from polyloom.frontend.c.signature import extent_factors, given_shapes, given_values
 from polyloom.frontend.c.wide import as_pairs
+from polyloom.frontend.c.wide.words import WIDE, WORD
+from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope
 from polyloom.frontend.loops.body import lower_body
 from polyloom.frontend.loops.extent_text import affine_text, extent_texts, identifiers
 from polyloom.frontend.loops.roles import assumption, find_roles
 from polyloom.frontend.loops.tree import Node, refusal, strip_casts
-from polyloom.frontend.loops.types import COUNTING, RANGE, element_type, is_pointer
+from polyloom.frontend.loops.types import COUNTING, RANGE, SHORT, element_type, is_pointer
 from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.nest_c import default_assumptions
@@ -40,21 +42,23 @@ def build_nest(function: Node, declared: Mapping[str, str], outside: Scope, opti
     functions = {name: lower_tree(f, outside.functions, outside.defined) for name, f in outside.functions.items()}
     function = lower_tree(function, outside.functions, outside.defined)
     outside = replace(outside, functions=functions)
-    parameters = [n for n in function.inner if n.kind == "parameter"]
+    function = _with_fixed_values(function, options)
     _check_declarations(function)
+    shapes = _parameter_shapes(function, [n for n in function.inner if n.kind == "parameter"], declared, options)
+    function, shapes = _with_words(function, shapes)
+    parameters = [n for n in function.inner if n.kind == "parameter"]
     for parameter in parameters:
         if parameter.ctype not in COUNTING:
             element_type(parameter)
     # Extents decide which integers are parameters of sizes: they must be affine symbols, not data.
-    shapes = _parameter_shapes(function, parameters, declared, options)
     sized = {name for texts in shapes.values() for text in texts for name in identifiers(text)}
     found = find_roles(function, sized, outside.symbols)
     function = replace(function, inner=(*function.inner[:-1], as_pairs(function.inner[-1], found)))
     found = find_roles(function, sized, outside.symbols)
     symbols = {p.symbol: Affine.symbol(p.name) for p in parameters if p.symbol in found.parameters}
-    storage = {
-        p.symbol: _argument_storage(p, shapes.get(p.name), symbols) for p in parameters if p.symbol not in symbols
-    }
+    own = {p.name: symbols[p.symbol] for p in parameters if p.symbol in symbols}
+    sizes = {**own, **{name: Affine((), value) for name, value in given_values(options.values, own).items()}}
+    storage = {p.symbol: _argument_storage(p, shapes.get(p.name), sizes) for p in parameters if p.symbol not in symbols}
     returned = result_variable(function)
     # A result is an output like others: a scalar behind a pointer that only this function writes.
     if returned is not None and any(n.kind == "name" and n.symbol == RESULT for n in function):
@@ -64,13 +68,33 @@ def build_nest(function: Node, declared: Mapping[str, str], outside: Scope, opti
         storage[RESULT] = Storage(returned.name, element_type(returned), (), "argument", True, function.span)
     names = tuple(a.terms[0][0] for a in symbols.values())
     domain = conjunction(default_assumptions(names, storage.values()), _ranges(parameters, symbols))
-    named = {p.name: symbols[p.symbol] for p in parameters if p.symbol in symbols}
     scope = replace(
-        outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=named
+        outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=own
     )
     nodes, assumptions, stored = lower_body(tuple(_scop_statements(function, parameters)), parameters, found, scope)
     made = Nest(function.name, names, conjunction(domain, assumptions), stored, nodes, function.span)
     return expand_calls(replace(made, assumptions=extent_assumptions(made)))
+
+
+def _with_words(function: Node, shapes: Mapping[str, list[str]]) -> tuple[Node, dict[str, list[str]]]:
+    """Arrays of 64 bits as arrays of words with one more dimension: the low word, and the high one."""
+    wide = [n for n in function.inner if n.kind == "parameter" and is_pointer(n) and n.ctype.split(" *")[0] in WIDE]
+    words = {n.name: [*shapes[n.name], "2"] for n in wide}
+    inner = [replace(n, ctype=f"{WORD} *") if n in wide else n for n in function.inner]
+    return replace(function, inner=tuple(inner)), {**shapes, **words}
+
+
+def _with_fixed_values(function: Node, options: Options) -> Node:
+    """Assumptions that `--set` makes: an integer parameter has one value."""
+    integers = {n.name: n for n in function.inner if n.kind == "parameter" and n.ctype in (*COUNTING, *SHORT)}
+    given = given_values(options.values, integers)
+    named = [(make.variable_reference(integers[name], integers[name]), value) for name, value in given.items()]
+    assumed = [
+        Node("assume", at.span, inner=(make.binary("==", at, make.number(value, at), "int", at),))
+        for at, value in named
+    ]
+    body = function.inner[-1]
+    return replace(function, inner=(*function.inner[:-1], replace(body, inner=(*assumed, *body.inner))))
 
 
 def _check_declarations(function: Node) -> None:
@@ -140,8 +164,7 @@ def _shape_help(parameter: Node, inner: list[str]) -> str:
 
 def _argument_storage(parameter: Node, shape: list[str] | None, symbols: Mapping[str, Affine]) -> Storage:
     """Storage of a parameter: an array, a scalar by value, or a scalar behind a pointer. Raises PL0155."""
-    known = {a.terms[0][0]: a for a in symbols.values()}
-    found = [affine_text(text, known) for text in shape or ()]
+    found = [affine_text(text, symbols) for text in shape or ()]
     for text, extent in zip(shape or (), found, strict=True):
         if extent is None:
             help = "extents are sums of int parameters and constants"

@@ -22,13 +22,14 @@ from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import evaluate_constants, printed_function, syntax_tree
 from polyloom.frontend.c.clang_tree import ctype, typedefs
 from polyloom.frontend.c.preconditions import find_preconditions
-from polyloom.frontend.c.signature import declarators, given_shapes
+from polyloom.frontend.c.signature import declarators, given_shapes, given_values
 from polyloom.frontend.loops.extent_text import affine_text, extent_texts, identifiers
 from polyloom.frontend.loops.tree import Node, refusal, strip_casts
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.source import Options
 from polyloom.recursion import with_deep_stack
-from polyloom.sets import Affine, Condition
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal_form import conjunction
 
 Dtype = np.dtype[Any]
 _TYPES: Final[dict[str, str]] = {
@@ -113,10 +114,11 @@ def read_prototype(path: str, options: Options, target: str, long: int) -> Proto
     integers = {p.name for p in parameters if p.extents is None and p.dtype.kind in "iu"}
     sizes = frozenset(name for text in texts.values() for part in text for name in identifiers(part))
     _check_sizes(nodes, texts, integers)
-    returned, assumed = (
-        None if result == "void" else types.value_dtype(result, function),
-        find_preconditions(function).condition,
-    )
+    returned = None if result == "void" else types.value_dtype(result, function)
+    fixed = given_values(options.values, integers)
+    forms = [Affine.symbol(name) - value for name, value in fixed.items()]
+    equal = Condition((Polyhedron(tuple(side for form in forms for side in (form, -form))),))
+    assumed = conjunction(find_preconditions(function).condition, equal)
     return Prototype(function.name, parameters, returned, sizes | assumed.symbols, function.span, assumed)
 
 
@@ -142,7 +144,7 @@ def _pointer_extents(
     """Extents of every pointer, with its name; `written` are the declarations of the parameters. Raises PL0155."""
     pointers = [n for n in nodes if is_pointer(n)]
     given = given_shapes(options.shapes, {p.name: p.name for p in pointers})
-    moving = set(_subscripted_pointers(function))
+    moving = set(subscripted_pointers(function))
     for node, declarator in zip(nodes, written, strict=True):
         inner, outer = extent_texts(node.ctype), extent_texts(declarator)
         if not is_pointer(node):
@@ -169,7 +171,7 @@ def _pointer_extents(
             yield node.name, ("1",)
 
 
-def _subscripted_pointers(function: Node) -> Iterator[str]:
+def subscripted_pointers(function: Node) -> Iterator[str]:
     """Pointers that are used otherwise than in `*p` and `p->x`, and so may reach further elements."""
     whole = [
         strip_casts(n.inner[0])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.c.clang_tree import ctype
@@ -85,6 +85,24 @@ def given_shapes(shapes: Sequence[str], written: Mapping[str, str]) -> dict[str,
         if name.strip() in result:
             raise _wrong(f"the shape of `{name.strip()}` is given twice", f"give --shape {name.strip()} once")
         result[name.strip()] = [part.strip() for part in value.split(",")]
+    return result
+
+
+def given_values(values: Sequence[str], integers: Collection[str]) -> dict[str, int]:
+    """Values that `--set NAME=VALUE` gives integer parameters, by name; `integers` are those that there are. Raises
+    PL0230 for texts of another form, and for unknown names.
+    """
+    result = dict[str, int]()
+    for text in map(field_name, values):
+        name, _, number = (part.strip() for part in text.partition("="))
+        if re.fullmatch(r"-?[0-9]{1,10}", number) is None:
+            help = "write an integer argument and its value, as in --set n=8 or --set 'p->taps=8'"
+            raise input_error("PL0230", f"`{text}` gives no integer value", help=help)
+        if name not in integers:
+            help = suggestion(name, integers, f"they are {', '.join(integers)}" if integers else None)
+            raise input_error("PL0230", f"the function has no integer argument `{name}`", help=help)
+        if result.setdefault(name, int(number)) != int(number):
+            raise input_error("PL0230", f"`{name}` is given two values", help=f"give --set {name} once")
     return result
 
 

@@ -9,9 +9,12 @@ from dataclasses import replace
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, affine_condition
 from polyloom.frontend.loops.counters import count_uses
+from polyloom.frontend.loops.lowering.statements import Statements
+from polyloom.frontend.loops.lowering.stores import Nodes
+from polyloom.frontend.loops.lowering.turns import with_parts
+from polyloom.frontend.loops.lowering.wrap_preconditions import wrap_preconditions
 from polyloom.frontend.loops.remainders import divided_parameter
 from polyloom.frontend.loops.roles import Roles, assumption
-from polyloom.frontend.loops.statements import Nodes, Statements, with_parts
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import FORM
 from polyloom.frontend.loops.types import is_pointer
@@ -23,7 +26,7 @@ from polyloom.ir.pla import Reference
 from polyloom.names import fresh_name
 from polyloom.passes import Watch
 from polyloom.sets import Affine, Condition
-from polyloom.sets.normal_form import conjunction
+from polyloom.sets.normal_form import conjunction, fixed_symbols
 
 
 def lower_body(
@@ -64,9 +67,13 @@ def lower_body(
             raise refusals.refuse_assertion(asserted)
         assumptions = conjunction(assumptions, where)
         # A parameter of one value is a constant: its products are affine, and it may be a step.
-        fixed = dict(_fixed_symbols(where))
+        fixed = {name: Affine((), value) for name, value in fixed_symbols(where).items()}
         scope = replace(scope, symbols={name: form.substitute(fixed) for name, form in scope.symbols.items()})
-    made = _lower_body([n for n in nodes if assumption(n) is None], scope.restrict_domain(assumptions), builder)
+    own = [n for n in nodes if assumption(n) is None]
+    assumptions = conjunction(
+        assumptions, wrap_preconditions(own, found, scope.drop_gathers().restrict_domain(assumptions))
+    )
+    made = _lower_body(own, scope.restrict_domain(assumptions), builder)
     lowered = eliminate_dead_counters((*initial, *made), builder.counted)
     unread = builder.counted - _read(lowered)
     kept = tuple([s for s in builder.storage.values() if s.name not in unread])
@@ -102,14 +109,6 @@ def _remove_assignments(nodes: Iterable[NestNode], unread: Collection[str]) -> I
                 )
                 if first or second:
                     yield replace(node, body=first, orelse=second)
-
-
-def _fixed_symbols(where: Condition) -> Iterator[tuple[str, Affine]]:
-    """The symbols that a condition gives one value each."""
-    forms = set(where.pieces[0].constraints) if len(where.pieces) == 1 else set[Affine]()
-    for form in forms:
-        if len(form.terms) == 1 and form.terms[0][1] == 1 and -form in forms:
-            yield form.terms[0][0], Affine((), -form.constant)
 
 
 def _lower_body(nodes: Sequence[Node], scope: Scope, builder: Statements) -> Nodes:

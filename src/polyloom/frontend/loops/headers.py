@@ -97,7 +97,11 @@ def loop_header(loop: Node, scope: Scope) -> Header:
         ):
             message = f"the step of the loop depends on a parameter: `{source_text(amount)}`"
             raise refusal(
-                "PL0159", message, amount, f"compile for one value: write `assert({source_text(amount)} == 2);`"
+                "PL0159",
+                message,
+                amount,
+                f"compile for one value: give --set {source_text(amount)}=2, or write "
+                f"`assert({source_text(amount)} == 2);`",
             )
         part = next((n for n in (variable, loop.inner[3]) if n is not None and n.kind), loop)
         raise refusal("PL0158", "this is not a loop that counts an int by a constant", part, _FORM)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine_form
-from polyloom.frontend.loops.tree import Node, source_text
+from polyloom.frontend.loops.tree import CASTS, Node, source_text
+from polyloom.frontend.loops.types import INTEGER
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,28 @@ def find_obstacle(node: Node, scope: Scope) -> Obstacle:
     if node.opcode == "-" and node.ctype.startswith("unsigned"):
         return Obstacle(node, f"may be below 0, where `{node.ctype}` wraps: `{source_text(node)}`", _SUMS)
     if node.opcode == "*":
-        return Obstacle(
-            node, f"has a product of two variables: `{source_text(node)}`", "multiply by integer constants only"
-        )
+        reason = f"has a product of two variables: `{source_text(node)}`"
+        return Obstacle(node, reason, f"multiply by integer constants only{_fixed_value_help(node, scope)}")
     if node.opcode in DIVISIONS:
         return Obstacle(node, f"has a quotient or a remainder: `{source_text(node)}`", "pass its value as an argument")
     return Obstacle(node, f"is not affine: `{source_text(node)}`", _SUMS)
+
+
+def _fixed_value_help(product: Node, scope: Scope) -> str:
+    """How to compile a C function for one value of a parameter, which is then a constant factor."""
+    factors = [] if product.ctype == INTEGER else [_strip_conversions(factor) for factor in product.inner]
+    named = [
+        factor.name
+        for factor in factors
+        if factor.kind == "name" and factor.symbol not in scope.loops and factor.name in scope.named
+    ]
+    return f", or compile for one value of `{named[-1]}`: --set {named[-1]}=8" if named else ""
+
+
+def _strip_conversions(node: Node) -> Node:
+    while node.kind in CASTS:
+        node = node.inner[0]
+    return node
 
 
 _SUMS = "write sums of loops, sizes and integer parameters times integer constants"

@@ -182,6 +182,11 @@ def divided_parameter(
     """
     found = dict[str, int]()
     for node in nodes:
+        if node.kind == "declare":
+            # A name of a size is that size.
+            own = [d for d in node.inner if d.initial and d.symbol in roles.sized - roles.assigned]
+            named = {d.symbol: form for d in own if (form := affine_form(d.inner[-1], scope)) is not None}
+            scope = replace(scope, symbols={**scope.symbols, **named})
         for bound in _bounds(node, roles):
             for part in bound:
                 for name, by in _open(part, scope):

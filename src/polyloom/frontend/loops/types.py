@@ -31,9 +31,15 @@ COUNTING = ("int", "unsigned int", "long", "unsigned long", "long long", "unsign
 """The types of variables that count loops. No size that memory has room for leaves the range of `int`, so that a
 conversion between them keeps a value unless it is negative and becomes unsigned."""
 
-SHORT = ("unsigned char", "unsigned short", "short")
+SHORT = ("char", "signed char", "unsigned char", "short", "unsigned short")
 """Those of 8 and 16 bits that sizes and counters have: within their range, which is checked."""
-RANGE = {"unsigned char": (0, 255), "unsigned short": (0, 65535), "short": (-32768, 32767)}
+RANGE = {
+    "char": (-128, 127),
+    "signed char": (-128, 127),
+    "unsigned char": (0, 255),
+    "short": (-32768, 32767),
+    "unsigned short": (0, 65535),
+}
 
 
 def element_type(declaration: Node) -> ElementType:

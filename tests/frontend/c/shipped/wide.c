@@ -39,3 +39,24 @@ void wide_constants(int n, const int x[n], int y[n]) {
     y[i] = y[i] + ((x[i] * 3L) >> 1);
   }
 }
+void mean(int n, const int x[n], const unsigned d[n], int y[n]) {
+  for (int i = 0; i < n; i++) {
+    q63 sum = (q63)x[i] * 1000003 * x[i];
+    y[i] = (int)(sum / (d[i] | 1U)) + (int)((sum / -7) >> 8) - (int)(sum % 1000) + (int)(-sum / 2147483647);
+  }
+}
+void quotients(int n, const int x[n], const unsigned d[n], int y[n], unsigned z[n]) {
+  for (int i = 0; i < n; i++) {
+    uint64_t a = (uint64_t)(q63)x[i] * 0x9E3779B97F4A7C15u;
+    unsigned by = (d[i] * 2654435761u) | 1u;
+    y[i] = (int)(a / by) ^ (int)(a / by >> 32);
+    z[i] = (unsigned)(a % by) + (unsigned)((q63)a / (int)by);
+  }
+}
+void by_small(int n, const int x[n], const unsigned d[n], int y[n]) {
+  for (int i = 0; i < n; i++) {
+    uint64_t a = ((uint64_t)d[i] << 32) | (unsigned)x[i];
+    unsigned by = (d[i] >> (x[i] & 31)) | 1u;
+    y[i] = (int)(a / by) + 3 * (int)(a % by) + 5 * (int)(a / by >> 32);
+  }
+}

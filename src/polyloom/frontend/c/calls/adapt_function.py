@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions with adapters, for processors: a function whose structures have pointers, or that changes variables of its
-file, is read as one that takes their fields and these variables as arguments, like the loops of `plain.promotion`.
+file, is read as one that takes their fields and these variables as arguments, like the loops of `canonical.promotion`.
 
 The adapter's text is read behind the file's, and the function that is compiled calls it, under the names that users
 see. clang expands all of it into one function, and replaces the structures by their fields (LLVM's pass `sroa`).
@@ -9,20 +9,21 @@ see. clang expands all of it into one function, and replaces the structures by t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import NAME, PREFIX, adapter_text
+from polyloom.frontend.c.canonical import inline_callees
+from polyloom.frontend.c.canonical.promotion import PromotedPlace, is_record, promote_arguments
 from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.inline_growth import may_inline
-from polyloom.frontend.c.plain import inline_callees
-from polyloom.frontend.c.plain.promotion import PromotedPlace, is_record, promote_arguments
+from polyloom.frontend.c.prototype import subscripted_pointers
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.loops.affine import Scope
@@ -79,7 +80,7 @@ def _with_adapter(path: str, options: Options, target: str) -> tuple[Options, st
     own = {p.name: text for p, text in zip(function.inner, declared, strict=False)}
     text = read_source(path, ".c").decode("utf-8", "surrogateescape")
     before = dict(options.instead).get(path, text)
-    behind = adapter_text(function, declared, parameters, places) + _outer(made, parameters, own, places)
+    behind = adapter_text(function, declared, parameters, places, found) + _outer(made, parameters, own, places)
     others = [(name, other) for name, other in options.instead if name != path]
     return replace(options, function=ADAPTED, instead=(*others, (path, f"{before}\n{behind}"))), function.name
 
@@ -95,14 +96,15 @@ def _named_structures(function: Node, options: Options) -> set[str]:
     passed = {
         n.name for n in function if n.kind == "name" and is_record(n.ctype.removesuffix("*")) and id(n) not in kept
     }
-    return passed | {name for shape in options.shapes for name in re.findall(r"(\w+)(?:->|\.)", shape)}
+    named = (*options.shapes, *options.values)
+    return passed | {name for text in named for name in re.findall(r"(\w+)(?:->|\.)", text)}
 
 
 def _needs(places: Sequence[PromotedPlace], unit: Mapping[str, Any]) -> bool:
     """Whether a root has to become arguments: a structure whose fields point, which no file can give, and a variable
     that is changed, or that has no value."""
     if all(p.path.startswith("->") for p in places):
-        return any(p.kind == "pointer" or "->" in p.path[2:] for p in places)
+        return any(p.kind in ("pointer", "pointee") or "->" in p.path[2:] for p in places)
     valued = {item.get("name") for item in unit["inner"] if item["kind"] == "VarDecl" and "init" in item}
     return (
         any(p.written or (p.kind == "array" and p.root not in valued) for p in places) or places[0].root not in valued
@@ -113,18 +115,23 @@ def _outer(made: Node, parameters: Sequence[Node], own: Mapping[str, str], place
     """The function that calls the adapter, with the parameters' own names: macros of these names end here."""
     found = {p.parameter.name: p for p in places}
     result = _value_type(re.split(r" ?\(", made.ctype)[0])
-    heads = [_declarator(found[p.name]) if p.name in found else own[p.name] for p in parameters]
+    moving = {*subscripted_pointers(made)}
+    heads = [_declarator(found[p.name], moving) if p.name in found else own[p.name] for p in parameters]
     call = f"{NAME}({', '.join(f'(void *){p.name}' if '*' in p.ctype else p.name for p in parameters)})"
     ends = "".join(f"#undef {p.name}\n" for p in parameters)
     return f"{ends}{result} {ADAPTED}({', '.join(heads)}) {{ {'return ' * (result != 'void')}{call}; }}\n"
 
 
-def _declarator(place: PromotedPlace) -> str:
-    """Declarator of a place's parameter: an array with its extents, a scalar that is written as one of one element."""
+def _declarator(place: PromotedPlace, moving: Collection[str]) -> str:
+    """Declarator of a place's parameter: an array with its extents, a scalar that is written, or that a pointer points
+    to, as one of one element.
+    """
     ctype, name = place.parameter.qualified, place.parameter.name
     if place.kind == "array":
         base, _, inner = ctype.partition("[")
         return f"{base.strip()} {name}[{inner}"
+    if place.kind == "pointer" and place.parameter.symbol not in moving:
+        return f"{ctype.rpartition('*')[0]}{name}[1]"
     if place.kind == "scalar" and place.written:
         return f"{_value_type(ctype)} {name}[1]"
     return f"{_value_type(ctype)} {name}"

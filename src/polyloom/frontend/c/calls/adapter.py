@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adapter of a C function whose structures and variables have become arguments (`plain.promotion`): C text that takes
-the arguments, fills the structures, calls the function, and hands back what it has written.
+"""Adapter of a C function whose structures and variables have become arguments (`canonical.promotion`): C text that
+takes the arguments, fills the structures, calls the function, and hands back what it has written.
 
 It is the calling side of argument promotion, for whoever executes the function itself. Structures are initialized, not
 assigned, so that `const` fields are allowed (C17, section 6.7.9); arrays are copied.
@@ -13,16 +13,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.frontend.c.plain.promotion import PromotedPlace
-from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.c.canonical.promotion import PromotedPlace
+from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 
 PREFIX: Final = "__polyloom_"
 NAME: Final = f"{PREFIX}adapted"
 
 
-def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], found: Sequence[PromotedPlace]) -> str:
+def adapter_text(
+    function: Node,
+    declared: Sequence[str],
+    made: Sequence[Node],
+    found: Sequence[PromotedPlace],
+    variables: Mapping[str, Node],
+) -> str:
     """Adapter of the C function `function`, whose parameters are `declared` as clang prints them; `made` are the
-    parameters after promotion, `found` what was promoted.
+    parameters after promotion, `found` what was promoted, `variables` those of the file.
     """
     own = {p.name: f"{PREFIX}a{n}" for n, p in enumerate(made)}
     scalars = {each.parameter.name for each in found if each.kind == "scalar"}
@@ -34,7 +40,7 @@ def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], 
         for n, (p, text) in enumerate(zip(originals, declared, strict=True))
         if p.ctype.endswith("*") and p.ctype.startswith(("struct", "union"))
     }
-    objects = _Objects(structures, places)
+    objects = _Objects(structures, places, dict(_converted_structures(function)))
     passed = [f"&{structures[p.name][0]}" if p.name in structures else own[p.name] for p in originals]
     result = function.ctype.partition(" (")[0].partition("(")[0].strip()
     result = "int" if result.startswith("enum") else result
@@ -48,7 +54,10 @@ def adapter_text(function: Node, declared: Sequence[str], made: Sequence[Node], 
     body = "".join(f"  {line}\n" for line in lines)
     head = f"static inline __attribute__((__always_inline__)) {result} {NAME}({parameters or 'void'})"
     # What another file defines is defined here: each run gives it a value.
-    external = "".join(f"__typeof__({name}) {name};\n" for name in sorted({p.root for p in found if p.external}))
+    used = {n.symbol for n in function if n.kind == "name"}
+    pointers = {v.name for name, v in variables.items() if name in used and v.storage == "extern" and "*" in v.ctype}
+    defined = sorted(pointers.union(p.root for p in found if p.external))
+    external = "".join(f"__typeof__({name}) {name};\n" for name in defined)
     return f"{external}{head} {{\n{body}{gives}}}\n"
 
 
@@ -71,6 +80,8 @@ class _Place:
 
     @property
     def value(self) -> str:
+        if self.promoted.kind == "pointee":
+            return f"&{self.argument}"
         is_pointer = self.promoted.kind == "scalar" and self.promoted.written
         return f"*{self.argument}" if is_pointer else f"{self.argument}"
 
@@ -78,8 +89,13 @@ class _Place:
 class _Objects:
     """The structures that an adapter makes: those of parameters, and those that they or variables point to."""
 
-    def __init__(self, structures: Mapping[str, tuple[str, str]], places: Sequence[_Place]) -> None:
-        self.structures, self.places = structures, places
+    def __init__(
+        self,
+        structures: Mapping[str, tuple[str, str]],
+        places: Sequence[_Place],
+        converted: Mapping[tuple[str, str], str],
+    ) -> None:
+        self.structures, self.places, self.converted = structures, places, converted
         self.paths = self._structure_variables()
 
     def _structure_variables(self) -> dict[tuple[str, str], str]:
@@ -110,6 +126,8 @@ class _Objects:
             yield f"{self._type(root, path)} {name} = {{{values or '0'}}};"
 
     def _type(self, root: str, path: str) -> str:
+        if (root, path) in self.converted:
+            return self.converted[root, path]
         if root in self.structures:
             own = self.structures[root][1].strip()
             return own if not path else f"__typeof__(*(({own} *)0){path})"
@@ -140,6 +158,28 @@ class _Objects:
                 yield f"__builtin_memcpy({place.argument}, (const void *){where}, sizeof {where});"
             elif place.promoted.kind == "scalar" and place.promoted.written:
                 yield f"*{place.argument} = {where};"
+
+
+def _converted_structures(function: Node) -> Iterator[tuple[tuple[str, str], str]]:
+    """Structures that fields of the type `void *` are converted to where a local pointer is declared, by root and path;
+    one without a name by its fields (C17, section 6.7.2.1).
+    """
+    for node in function:
+        if node.kind != "declare" or not node.inner[-1].initial or not node.inner[-1].ctype.endswith("*"):
+            continue
+        *records, variable = node.inner
+        value = variable.inner[-1]
+        while value.kind in CASTS:
+            value = value.inner[0]
+        if value.kind != "member" or value.ctype.replace(" ", "") != "void*":
+            continue
+        fields = [field for record in records for field in record.inner if field.kind == "FieldDecl"]
+        own = "".join(f"{field.qualified} {field.name}; " for field in fields)
+        text = f"struct {{ {own}}}" if own else variable.qualified.rpartition("*")[0]
+        base, path = value, ""
+        while base.kind == "member":
+            base, path = strip_casts(base.inner[0]), f"{'->' if base.arrow else '.'}{base.name}{path}"
+        yield (base.name, path), text
 
 
 def _type(parameter: Node, written: bool) -> str:

@@ -21,7 +21,7 @@ from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.roles import loop_variable
 from polyloom.frontend.loops.substatements import child_statements
-from polyloom.frontend.loops.tree import Node, refusal, source_text, strip_casts
+from polyloom.frontend.loops.tree import CASTS, Node, refusal, source_text, strip_casts
 from polyloom.frontend.source import Options
 
 
@@ -34,7 +34,7 @@ def remove_ignored(path: str, options: Options) -> Options:
         start, end = cut.place()
         # Lines stay, so that positions in messages do.
         blanks = re.sub(r"[^\n]", " ", text[start + 1 : end])
-        text = f"{text[:start]}{';' if cut.closes else ' '}{blanks}{text[end:]}"
+        text = f"{text[:start]}{cut.instead}{blanks}{text[end:]}"
     return replace(options, ignore=(), instead=(*options.instead, (path, text)))
 
 
@@ -50,11 +50,12 @@ class _Cut:
     node: Node
     message: str
     is_header: bool = False
+    is_value: bool = False
 
     @property
-    def closes(self) -> bool:
-        """A declaration has its semicolon in its span."""
-        return self.node.kind == "declare"
+    def instead(self) -> str:
+        """First character in its place: a declaration has its semicolon in its span, and what is returned a value."""
+        return ";" if self.node.kind == "declare" else "0" if self.is_value else " "
 
     def place(self) -> tuple[int, int]:
         """The characters that become blanks."""
@@ -141,6 +142,11 @@ class _Slice:
             if message is not None:
                 yield _Cut(statement, message)
                 continue
+            value = statement.inner[0] if statement.kind == "return" and statement.inner else None
+            while value is not None and value.kind in CASTS:
+                value = value.inner[0]
+            if value is not None and self._is_ignored_call(value):
+                yield _Cut(value, f"the call of `{callee_name(value)}` is left out, and 0 returned", is_value=True)
             variable = loop_variable(statement) if statement.kind == "for" else None
             if variable is not None and variable.name in self.names:
                 yield self._header(statement, variable)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.frontend.c.wide import words
+from polyloom.frontend.c.wide.division import divide_pair
 from polyloom.frontend.c.wide.words import WIDE, WORD, Pair, cast, op, word
 from polyloom.frontend.loops import make, refusals
 from polyloom.frontend.loops.tree import CASTS, Node
@@ -111,6 +112,8 @@ def pair(node: Node, context: Words) -> Pair:
         case "integer":
             assert isinstance(node.value, int | str)
             return words.literal(int(node.value), node)
+        case "element" | "unary" if is_access(node):
+            return Pair(access_word(node, 0), access_word(node, 1))
         case "name" if node.symbol in context.pairs:
             return context.pairs[node.symbol]
         case "convert" | "cast" if node.opcode == "IntegralCast":
@@ -141,6 +144,17 @@ def pair(node: Node, context: Words) -> Pair:
             raise refusals.refuse_width(node)
 
 
+def is_access(node: Node) -> bool:
+    """Whether an expression is an element of 64 bits."""
+    return node.ctype in WIDE and (node.kind == "element" or (node.kind == "unary" and node.opcode == "*"))
+
+
+def access_word(node: Node, which: int) -> Node:
+    """Word of an element of 64 bits: arrays of them have one more dimension, of the low and the high word."""
+    access = node.inner[0] if node.kind == "unary" else replace(node, ctype=f"{WORD}[2]")
+    return Node("element", node.span, WORD, (access, make.number(which, node)), macro=node.macro)
+
+
 def _extend_word(inner: Node, context: Words) -> Pair:
     """Pair of a value of up to 32 bits."""
     value = narrow_expression(inner, context)
@@ -157,6 +171,11 @@ def binary_operation(node: Node, a: Pair, right: Node, context: Words) -> Pair:
         return _shift_expression(node, opcode, a, right, context)
     if opcode == "*" and node.kind == "binary" and (found := _product(node, context)) is not None:
         return found
+    if opcode in ("/", "%") and (by := _narrow_operand(right)) is not None:
+        value = narrow_expression(by, context)
+        word_type = value.ctype == WORD
+        divisor = context.bind(cast(value if word_type else cast(value, "int"), WORD))
+        return divide_pair(opcode, a, divisor, (not node.ctype.startswith("unsigned"), not word_type), context.bind)
     b = _bound(pair(right, context) if right.ctype in WIDE else _extend_word(right, context), context)
     match opcode:
         case "+":
@@ -169,6 +188,17 @@ def binary_operation(node: Node, a: Pair, right: Node, context: Words) -> Pair:
             return Pair(op(opcode, a.low, b.low), op(opcode, a.high, b.high))
         case _:
             raise refusals.refuse_width(node)
+
+
+def _narrow_operand(node: Node) -> Node | None:
+    """Operand of up to 32 bits that a conversion extends, or a constant of that size; None for others."""
+    if node.kind == "integer" and isinstance(node.value, int | str) and 0 < int(node.value) < 1 << 31:
+        return replace(node, ctype="int")
+    while node.kind in CASTS and node.opcode == "IntegralCast" and node.ctype in WIDE:
+        node = node.inner[0]
+    if node.kind == "integer" and node.ctype in WIDE:
+        return _narrow_operand(node)
+    return None if node.ctype in WIDE else node
 
 
 def _shift_expression(node: Node, opcode: str, a: Pair, right: Node, context: Words) -> Pair:

@@ -7,7 +7,16 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.wide.expressions import Words, binary_operation, is_data, narrow_expression, pair, truth
+from polyloom.frontend.c.wide.expressions import (
+    Words,
+    access_word,
+    binary_operation,
+    is_access,
+    is_data,
+    narrow_expression,
+    pair,
+    truth,
+)
 from polyloom.frontend.c.wide.words import WIDE, WORD, Pair, cast
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.counters import assigned_symbol
@@ -79,7 +88,7 @@ class _Lowering:
                 return (*before, self.block(replace(node, inner=(test, *node.inner[1:]))))
             case "binary" | "update" | "unary" if name := assigned_symbol(node):
                 return self.lower_assignment(node, name)
-            case "binary" | "update" if node.opcode == "=" or node.kind == "update":
+            case "binary" | "update" | "unary" if node.opcode in ("=", "++", "--") or node.kind == "update":
                 return self.lower_store(node)
             case _:
                 return (self.block(node),)
@@ -115,9 +124,25 @@ class _Lowering:
         low, high = words.bind(found.low), words.bind(found.high)
         return self.take_bindings(make.assignment(to.low, low, node), make.assignment(to.high, high, node))
 
+    def store_words(self, node: Node) -> Statements:
+        """An assignment to an element of 64 bits."""
+        words, left = self.words(), node.inner[0]
+        if node.kind == "unary":
+            one = replace(make.number(1, node), ctype="long long")
+            found = binary_operation(replace(node, opcode=node.opcode[0]), pair(left, words), one, words)
+        elif node.opcode == "=":
+            found = pair(node.inner[1], words)
+        else:
+            found = binary_operation(node, pair(left, words), node.inner[1], words)
+        low, high = words.bind(found.low), words.bind(found.high)
+        stores = [make.assignment(access_word(left, n), each, node) for n, each in enumerate((low, high))]
+        return self.take_bindings(*stores)
+
     def lower_store(self, node: Node) -> Statements:
         """An assignment to an element, or to a variable of another type."""
         words = self.words()
+        if is_access(node.inner[0]):
+            return self.store_words(node)
         if node.kind == "unary":
             return (node,)
         left, right = node.inner

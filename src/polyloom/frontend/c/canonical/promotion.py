@@ -15,9 +15,10 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.loops import make
-from polyloom.frontend.loops.substatements import Statements, map_statements
-from polyloom.frontend.loops.tree import Node, refusal, strip_casts
-from polyloom.names import fresh_name
+from polyloom.frontend.loops.substatements import Statements, flatten_blocks, map_statements
+from polyloom.frontend.loops.tree import CASTS, Node, refusal, strip_casts
+from polyloom.frontend.loops.types import COUNTING, SHORT
+from polyloom.names import field_name, fresh_name
 
 _RECORD: Final = re.compile(r"(?:struct|union) [^*\[]*")
 _FIELD: Final = re.compile(r"\b([^\W\d]\w*)((?:(?:->|\.)\w+)+)")
@@ -36,8 +37,8 @@ class Access:
 @dataclass(frozen=True, slots=True)
 class PromotedPlace:
     """Promoted place: its access path as C writes it from its `root`, a name, and the parameter that it has become.
-    `kind` is that of the place: a scalar, a pointer or an array; `written` says that the function stores to it;
-    `external` that the root is defined in another file.
+    `kind` is that of the place: a scalar, a pointer, an array, or the pointee of a pointer; `written` says that the
+    function stores to it; `external` that the root is defined in another file.
     """
 
     root: str
@@ -100,7 +101,10 @@ def promote_arguments(
     structures = [p for p in parameters if p.ctype.endswith("*") and is_record(p.ctype[:-1])]
     pointers = {p.symbol: p for p in structures if only is None or p.name in only}
     variables = {name: node for name, node in variables.items() if only is None or node.name in only}
-    roots = _with_aliases(Roots(pointers, variables), body)
+    body, variables = _localize_pointers(body, variables)
+    roots = Roots(pointers, variables)
+    body = make.replace_nodes(body, lambda node: _converted_place(node, roots))
+    roots = _with_aliases(roots, body)
     body = _fold_null_tests(body, roots)
     body = map_statements(body, lambda node: _remove_aliases(node, roots))
     uses = dict(_uses(body, roots))
@@ -111,11 +115,56 @@ def promote_arguments(
     _check_escapes(body, roots, uses)
     taken = {n.name for n in function if n.kind in ("parameter", "variable")}
     stores = frozenset(_stored_accesses(body, roots))
-    found = {access: _promote_place(access, nodes, roots, access in stores, taken) for access, nodes in uses.items()}
+    given = {field_name(shape.partition("=")[0]).strip() for shape in shapes}
+    read = _read_pointees(body, roots)
+    found = {
+        access: _promote_place(access, node, roots, access in stores, taken, read.get(access), given)
+        for access, node in uses.items()
+    }
     body = make.replace_nodes(body, lambda node: _parameter_reference(node, roots, found))
     inner = [q for p in parameters for q in (_root_parameters(p.symbol, found) if p.symbol in pointers else (p,))]
     own = [q for root in {v.symbol: v for v in variables.values()} for q in _root_parameters(root, found)]
     return replace(function, inner=(*inner, *own, body)), tuple(found.values())
+
+
+def _localize_pointers(body: Node, variables: Mapping[str, Node]) -> tuple[Node, Mapping[str, Node]]:
+    """Pointers of the file that a function sets before it uses them, as its own: what they point to then is no data,
+    and so no result. The other variables are given back.
+    """
+    pointers = {name: node for name, node in variables.items() if node.ctype.endswith("*")}
+    statements = flatten_blocks(body) if pointers else ()
+    names = {node.name: node for node in pointers.values()}
+    own = {
+        name: node
+        for name, node in names.items()
+        if any(_sets_variable(s, name) for s in statements)
+        and next(n for s in statements for n in s if n.kind == "name" and n.name == name and n.symbol in pointers)
+        in [n for s in statements if _sets_variable(s, name) for n in s.inner[0]]
+    }
+    if not own or body.kind != "block":
+        return body, variables
+    first = [make.declare_variable(node.name, node.ctype, node.symbol, body) for node in own.values()]
+
+    def rename_pointer(node: Node) -> Node | None:
+        found = own.get(node.name) if node.kind == "name" and node.symbol in pointers else None
+        return None if found is None else replace(node, symbol=found.symbol)
+
+    changed = make.replace_nodes(body, rename_pointer)
+    kept = {name: node for name, node in variables.items() if node.name not in own}
+    return replace(changed, inner=(*first, *changed.inner)), kept
+
+
+def _sets_variable(statement: Node, name: str) -> bool:
+    return statement.kind == "binary" and statement.opcode == "=" and strip_casts(statement.inner[0]).name == name
+
+
+def _converted_place(node: Node, roots: Roots) -> Node | None:
+    """A place of the type `void *` with the type that it is converted to (C17, section 6.3.2.3)."""
+    if node.kind not in CASTS or node.opcode != "BitCast" or node.ctype.replace(" ", "") == "void*":
+        return None
+    place = strip_casts(node.inner[0])
+    is_untyped = place.kind == "member" and place.ctype.replace(" ", "") == "void*" and roots.access(place) is not None
+    return replace(place, ctype=node.ctype, qualified=node.qualified) if is_untyped else None
 
 
 def _root_parameters(symbol: str, found: Mapping[Access, PromotedPlace]) -> Iterator[Node]:
@@ -209,15 +258,57 @@ def _stored_accesses(body: Node, roots: Roots) -> Iterator[Access]:
             yield _canonical_access(found)
 
 
-def _promote_place(access: Access, node: Node, roots: Roots, written: bool, taken: set[str]) -> PromotedPlace:
+def _read_pointees(body: Node, roots: Roots) -> dict[Access, str]:
+    """Integers that fields point to and that are only read as `*p`, with their types: they go by value, and may be
+    sizes.
+    """
+    whole = {id(strip_casts(n.inner[0])): n.ctype for n in body if n.kind == "unary" and n.opcode == "*"}
+    stored = {
+        id(strip_casts(strip_casts(n.inner[0]).inner[0])) for n in body if _assigns(n) and _is_pointee(n.inner[0])
+    }
+    found, others = dict[Access, str](), set[Access]()
+    for node in body:
+        access = roots.access(node) if node.kind in ("name", "member") and node.ctype.endswith("*") else None
+        if access is None:
+            continue
+        access = _canonical_access(access)
+        if id(node) in whole and id(node) not in stored and whole[id(node)] in (*COUNTING, *SHORT):
+            found[access] = whole[id(node)]
+        else:
+            others.add(access)
+    return {access: ctype for access, ctype in found.items() if access not in others}
+
+
+def _assigns(node: Node) -> bool:
+    return bool(node.inner) and (
+        node.opcode in _ASSIGNS or node.kind == "update" or (node.kind == "unary" and node.opcode == "&")
+    )
+
+
+def _is_pointee(node: Node) -> bool:
+    return strip_casts(node).kind == "unary" and strip_casts(node).opcode == "*"
+
+
+def _promote_place(
+    access: Access,
+    node: Node,
+    roots: Roots,
+    written: bool,
+    taken: set[str],
+    pointee: str | None,
+    given: Collection[str],
+) -> PromotedPlace:
     root = roots.pointers.get(access.root) or roots.variables[access.root]
     text = f"{root.name}{access.path}"
     _check(node, text)
     ctype, kind = _argument_type(node.ctype, written)
     base = re.sub(r"->|\.", "_", text)
     name = fresh_name(base, taken)
+    by_value = pointee is not None and not written and access.root in roots.pointers and name not in given
+    if by_value and pointee is not None:
+        ctype, kind = pointee, "pointee"
     made = Node("parameter", node.span, ctype, name=name, symbol=f"{access.root}{access.path}", text=text)
-    made = replace(made, qualified=node.ctype, macro=node.macro)
+    made = replace(made, qualified=ctype if by_value else node.ctype, macro=node.macro)
     return PromotedPlace(root.name, access.path, made, kind, written, root.storage == "extern")
 
 
@@ -257,6 +348,10 @@ def is_volatile(node: Node, name: str) -> PolyloomError:
 
 def _parameter_reference(node: Node, roots: Roots, found: Mapping[Access, PromotedPlace]) -> Node | None:
     """A place as the parameter, or as what its pointer points to."""
+    if node.kind == "unary" and node.opcode == "*":
+        access = roots.access(node.inner[0])
+        pointee = found.get(_canonical_access(access)) if access is not None else None
+        return make.variable_reference(pointee.parameter, node) if pointee and pointee.kind == "pointee" else None
     if node.kind not in ("name", "member") or (access := roots.access(node)) is None:
         return None
     each = found.get(_canonical_access(access))

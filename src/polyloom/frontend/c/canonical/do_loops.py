@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Effects in the tests of loops: `do S while (--n > 0)` counts at the end of its body, and `for (; c; s) S` without a
-first part is `while (c) { S; s }` (C17, section 6.8.5).
+"""Effects in the tests of loops: `do S while (--n > 0)` counts at the end of its body, `while (--n) S` before the loop,
+too, and `for (; c; s) S` without a first part is `while (c) { S; s }` (C17, section 6.8.5).
 
 This comes behind the rewriting of `continue`, which would jump over what moves to the end of a body.
 """
@@ -30,6 +30,11 @@ def _rewrite_statement(node: Node) -> Statements:
             return (node,)
         test = make.replace_nodes(node.inner[1], _stepped_value)
         return (replace(node, inner=(block((*flatten_blocks(node.inner[0]), *steps), node.inner[0]), test)),)
+    if node.kind == "while" and (steps := list(_steps(node.inner[0]))) and not any(step.postfix for step in steps):
+        # Tested once before each turn, and so counted there.
+        test = make.replace_nodes(node.inner[0], _stepped_value)
+        turns = block((*flatten_blocks(node.inner[-1]), *steps), node.inner[-1])
+        return (*steps, replace(node, inner=(test, turns)))
     if node.kind == "for" and not node.inner[0].kind and node.inner[2].kind and node.inner[3].kind:
         turns = block((*flatten_blocks(node.inner[4]), strip_casts(node.inner[3])), node.inner[4])
         return (replace(node, kind="while", inner=(node.inner[2], turns)),)

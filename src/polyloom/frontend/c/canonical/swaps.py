@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.plain.pointers import is_pointer, list_assignments, source, stepped_identity, variable_identity
+from polyloom.frontend.c.canonical.pointers import (
+    is_pointer,
+    list_assignments,
+    source,
+    stepped_identity,
+    variable_identity,
+)
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks
 from polyloom.frontend.loops.tree import Node

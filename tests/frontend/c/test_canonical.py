@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of plain.c, natively and as a nest: what C has several ways to write means what C says."""
+"""Every function of canonical.c, natively and as a nest: what C has several ways to write means what C says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from polyloom.frontend.source import Options
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
-PROGRAMS = HERE / "plain.c"
+PROGRAMS = HERE / "canonical.c"
 FUNCTIONS = re.findall(r"^(?:void|int) (\w+)\(", PROGRAMS.read_text(encoding="utf-8"), re.MULTILINE)
 
 

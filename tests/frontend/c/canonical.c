@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What C has several ways to write; test_plain.py compares each function with its nest. n is 4, m is 3. */
+/* What C has several ways to write; test_canonical.py compares each function with its nest. n is 4, m is 3. */
 #include <stddef.h>
 
 void effects(int n, int A[n], int B[n], int C[2 * n]) {

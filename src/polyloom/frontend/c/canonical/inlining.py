@@ -17,7 +17,7 @@ from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.returns import replace_returns
 from polyloom.frontend.loops.substatements import Statements, block, map_statements
-from polyloom.frontend.loops.tree import Node, strip_casts
+from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 
 # Operands that C may not evaluate (C17, sections 6.5.13 to 6.5.15): what they call must not move before the statement.
 _CONDITIONAL = ("choose", "statements", "sizeof")
@@ -117,7 +117,7 @@ def _inlined_body(
     first, passed = list[Node](), dict[str, Node]()
     moved = {strip_casts(n.inner[0]).symbol for n in body if n.opcode in ("=", "++", "--") or n.kind == "update"}
     for parameter, argument in zip((n for n in function.inner if n.kind == "parameter"), call.inner[1:], strict=True):
-        if "*" in parameter.ctype and parameter.symbol not in moved:
+        if "*" in parameter.ctype and parameter.symbol not in moved and not has_effect(argument):
             passed[parameter.symbol] = strip_casts(argument)
         else:
             # Passed by value (C17, section 6.5.2.2, paragraph 4): a copy that the body may change, and a pointer that
@@ -129,23 +129,18 @@ def _inlined_body(
     body = inline_calls(body, functions, around | {function.name})
     # Arguments may themselves call functions: evaluated before the body, in order.
     given = [s for declared in first for s in _rewrite_statement(declared, functions, around)]
-    return _with_own_pointers(block((*given, *body.inner), call), call)
+    return block((*given, *body.inner), call)
 
 
-def _with_own_pointers(body: Node, call: Node) -> Node | None:
-    """Renaming of an inlined body's pointers, each of which walks over what this call gives it; None where a macro
-    hides which call it is."""
-    found = {n.symbol: f"{n.symbol}@{call.span.start}" for n in body if n.kind == "variable" and n.ctype.endswith("*")}
-    if not found:
-        return body
-    if call.macro is not None:
+def dereferenced_address(node: Node) -> Node | None:
+    """`*&x` as `x`, also where the address is converted, as in `*(short **)&p` (C17, section 6.5.3.2)."""
+    if node.kind != "unary" or node.opcode != "*":
         return None
-
-    def rename_pointers(node: Node) -> Node | None:
-        inner = tuple([make.replace_nodes(child, rename_pointers) for child in node.inner])
-        return replace(node, symbol=found[node.symbol], inner=inner) if node.symbol in found else None
-
-    return make.replace_nodes(body, rename_pointers)
+    address = node.inner[0]
+    while address.kind in ("parentheses", *CASTS):
+        address = address.inner[0]
+    place = strip_casts(address.inner[0]) if _is_address(address) else node
+    return place if place.kind == "name" and place.ctype.count("*") == node.ctype.count("*") else None
 
 
 def _substitute_argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
@@ -187,6 +182,37 @@ def _shifted_element(given: Node, index: Node, at: Node) -> Node | None:
     if _is_offset(given):
         return _shifted_element(given.inner[0], _sum(given.inner[1], index, at), at)
     return make.element(given, index, at)
+
+
+def has_effect(node: Node) -> bool:
+    """Whether an expression assigns something."""
+    return any(n.kind == "update" or n.opcode in ("=", "++", "--") for n in node)
+
+
+def rename_pointers(body: Node) -> Node:
+    """Renaming of pointers that several copies of a function's body declare: each walks over what its call gives it."""
+    seen = dict[str, int]()
+
+    def rename(node: Node) -> Node | None:
+        if node.kind != "block":
+            return None
+        declared = [d for s in node.inner if s.kind == "declare" for d in s.inner if d.kind == "variable"]
+        names = dict[str, str]()
+        for name in [d.symbol for d in declared if d.ctype.endswith("*")]:
+            seen[name] = seen.get(name, 0) + 1
+            if seen[name] > 1:
+                names[name] = f"{name}@{seen[name]}"
+        inner = [make.replace_nodes(child, lambda part: _rename_symbols(part, names)) for child in node.inner]
+        return replace(node, inner=tuple([make.replace_nodes(child, rename) for child in inner]))
+
+    return make.replace_nodes(body, rename)
+
+
+def _rename_symbols(node: Node, names: Mapping[str, str]) -> Node | None:
+    if node.symbol not in names:
+        return None
+    inner = tuple([make.replace_nodes(child, lambda part: _rename_symbols(part, names)) for child in node.inner])
+    return replace(node, symbol=names[node.symbol], inner=inner)
 
 
 def _sum(a: Node, b: Node, at: Node) -> Node:

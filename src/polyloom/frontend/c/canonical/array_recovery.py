@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.frontend.c.plain.pointers import (
+from polyloom.frontend.c.canonical.pointers import (
     Source,
     is_pointer,
     list_assignments,
@@ -53,7 +53,8 @@ def recover_arrays(body: Node, parameters: tuple[Node, ...]) -> Node:
         found = {
             name: root
             for name, root in roots(body, walked).items()
-            if root[0].symbol not in walked or root[0].symbol == name
+            # A parameter that moves is the array, and the counter of its own walk.
+            if root[0].symbol not in walked or walked[root[0].symbol].kind == "parameter"
         }
         elsewhere = set(_escaping_pointers(body, found))
         walked = {name: n for name, n in walked.items() if name in found and name not in elsewhere}

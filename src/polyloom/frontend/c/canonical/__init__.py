@@ -12,19 +12,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from polyloom.frontend.c.plain.aggregates import Fields, replace_aggregates
-from polyloom.frontend.c.plain.array_recovery import recover_arrays
-from polyloom.frontend.c.plain.countdowns import rewrite_countdowns
-from polyloom.frontend.c.plain.do_loops import hoist_test_effects
-from polyloom.frontend.c.plain.gotos import eliminate_gotos
-from polyloom.frontend.c.plain.headers import split_headers
-from polyloom.frontend.c.plain.initializers import expand_initializers
-from polyloom.frontend.c.plain.inlining import inline_calls
-from polyloom.frontend.c.plain.promotion import PromotedPlace, promote_arguments
-from polyloom.frontend.c.plain.statics import automatic
-from polyloom.frontend.c.plain.subscripts import unwrap_subscripts
-from polyloom.frontend.c.plain.swaps import eliminate_swaps
-from polyloom.frontend.c.plain.switches import eliminate_switches
+from polyloom.frontend.c.canonical.aggregates import Fields, replace_aggregates
+from polyloom.frontend.c.canonical.array_recovery import recover_arrays
+from polyloom.frontend.c.canonical.countdowns import rewrite_countdowns
+from polyloom.frontend.c.canonical.do_loops import hoist_test_effects
+from polyloom.frontend.c.canonical.gotos import eliminate_gotos
+from polyloom.frontend.c.canonical.headers import split_headers
+from polyloom.frontend.c.canonical.initializers import expand_initializers
+from polyloom.frontend.c.canonical.inlining import dereferenced_address, inline_calls, rename_pointers
+from polyloom.frontend.c.canonical.parameter_copies import copy_parameters
+from polyloom.frontend.c.canonical.pointer_ranges import split_pointers
+from polyloom.frontend.c.canonical.promotion import PromotedPlace, promote_arguments
+from polyloom.frontend.c.canonical.statics import automatic
+from polyloom.frontend.c.canonical.subscripts import unwrap_subscripts
+from polyloom.frontend.c.canonical.swaps import eliminate_swaps
+from polyloom.frontend.c.canonical.switches import eliminate_switches
+from polyloom.frontend.loops import make
 from polyloom.frontend.loops.effects import separate_effects
 from polyloom.frontend.loops.jumps import remove_continue
 from polyloom.frontend.loops.returns import replace_returns
@@ -51,6 +54,7 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
     variable `RESULT`. Raises PL0153, PL0161.
     """
     function, places = promote_arguments(inline_callees(function, file.functions), file.variables, shapes)
+    function = copy_parameters(function)
     body = function.inner[-1]
     body = replace_returns(body, result_variable(function)) or body
     body = expand_initializers(automatic(body), file.tables)
@@ -59,7 +63,8 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
     body = separate_effects(body)
     body = unwrap_subscripts(body)
     parameters = tuple(n for n in function.inner if n.kind == "parameter")
-    body = recover_arrays(eliminate_swaps(body, parameters), parameters)
+    body = split_pointers(eliminate_swaps(body, parameters), parameters)
+    body = recover_arrays(body, parameters)
     # Last: without `continue`, what a header counts may move to the end of the body.
     body = hoist_test_effects(split_headers(remove_continue(body)))
     return replace(function, inner=(*function.inner[:-1], body)), places
@@ -70,6 +75,7 @@ def inline_callees(function: Node, functions: Mapping[str, Node]) -> Node:
     body = inline_calls(
         _structure_control(function).inner[-1], {name: _structure_control(found) for name, found in functions.items()}
     )
+    body = rename_pointers(make.replace_nodes(body, dereferenced_address))
     return replace(function, inner=(*function.inner[:-1], body))
 
 
