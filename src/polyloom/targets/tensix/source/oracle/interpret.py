@@ -186,7 +186,7 @@ class _Run:
     def _load(self, mode: int, addrmod: int, address: int) -> Vector:
         state = self.state
         mode = state.resolve_mode(mode)
-        bits, known = state.dst.load(mode, self._dst_address(mode, address))
+        bits, known = state.dst.load(mode, state.dst_address(mode, address))
         state.advance(addrmod)
         return lanes.make_vector(bits, known)
 
@@ -194,15 +194,8 @@ class _Run:
         state = self.state
         on, mode = ALL if mode == INT32_ALL else state.lanes, state.resolve_mode(mode)
         known, certain = lanes.known_lanes(value), lanes.known_lanes(on)
-        state.dst.store(mode, self._dst_address(mode, address), value.bits, known, on.truth, certain)
+        state.dst.store(mode, state.dst_address(mode, address), value.bits, known, on.truth, certain)
         state.advance(addrmod)
-
-    def _dst_address(self, mode: int, address: int) -> int:
-        """Address of an access: mode 10 ignores all but the two low bits of the counter (ISA documentation, page of
-        `SFPLOAD`).
-        """
-        moving = self.state.counter & 3 if mode == INT32_ALL else self.state.counter
-        return (address + moving) & 0x3FF
 
     def _configure(self, k: int, value: Vector) -> None:
         """SFPCONFIG of a constant register: columns that are enabled in the first row of lanes, into all rows (ISA

@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Final
 
-from polyloom.targets.tensix.source.oracle import lanes, meaning
+from polyloom.targets.tensix.source.oracle import lanes
 from polyloom.targets.tensix.source.oracle.state import (
     ALL,
     STAGING,
@@ -27,7 +27,16 @@ from polyloom.targets.tensix.source.oracle.state import (
     complement_mask,
     intersect_masks,
 )
-from polyloom.targets.tensix.source.oracle.words import FLAGS, execute_vector, load_register, unsupported_error
+from polyloom.targets.tensix.source.oracle.words import (
+    FLAGS,
+    WITH_INDEX,
+    execute_vector,
+    gather_indirect,
+    load_register,
+    read_first_register,
+    swapped_lanes,
+    unsupported_error,
+)
 from polyloom.targets.tensix.words.isa import Instruction, table
 
 _SIMPLE, _MAD, _ROUND, _STORE = range(4)
@@ -97,13 +106,7 @@ def configure(state: State, target: int, mode: int, immediate: int) -> None:
     """SFPCONFIG of templates, sequences and of what macros have in common (ISA documentation, page of `SFPCONFIG`).
     Errors: PL1244 for lanes that would differ.
     """
-    value = immediate
-    if target < 4 or not mode & 1:
-        first = state.registers[0]
-        columns = lanes.make_vector(first.bits, first.known).bits[..., :8]
-        if first.known is not None or (columns != columns.flat[0]).any() or not state.lanes.truth[..., :8].all():
-            raise unsupported_error("macros that differ by lane")
-        value = int(columns.flat[0])
+    value = read_first_register(state) if target < 4 or not mode & 1 else immediate
     macros = state.macros
     if target < 4:
         macros.templates[target] = value
@@ -120,8 +123,7 @@ def execute_macro(state: State, row: Instruction, word: int) -> set[int]:
     number, target = word >> 22 & 3, (word & 1) << 2 | word >> 20 & 3
     mode, field = state.resolve_mode(word >> 16 & 15), row.field("sfpu_addr_mode")
     assert field is not None
-    moving = state.counter & 3 if mode == 10 else state.counter
-    address, sequence = (word & 0x3FE) + moving & 0x3FF, state.macros.sequences[number]
+    address, sequence = state.dst_address(mode, word & 0x3FE), state.macros.sequences[number]
     for unit in range(4):
         bits = sequence >> 8 * unit & 0xFF
         if bits & 7:
@@ -206,12 +208,23 @@ def _execute_scheduled(state: State, entry: Scheduled) -> None:
 def _execute_computed(state: State, row: Instruction, entry: Scheduled) -> None:
     """Execution of a template on a copy of the registers, in which free ones stand for those that the macro gives."""
     (b, c, d), word, mode = entry.operands, entry.word, entry.word & 15
-    if row.name in _UNKNOWN or (row.name in _MADS and mode & 12) or (row.name == "SFPSHFT2" and mode < 3):
+    is_mad = row.name in _MADS
+    indexed = row.name == "SFPSWAP" and state.lane_config & WITH_INDEX
+    if (
+        row.name in _UNKNOWN
+        or indexed
+        or (is_mad and mode & 8 and d != STAGING)
+        or (row.name == "SFPSHFT2" and mode < 3)
+    ):
         raise unsupported_error(f"this {row.mnemonic} as a template of SFPLOADMACRO")
-    placed, (at_b, at_c, at_d) = _rename_operands(row.name, word)
+    placed, (at_a, at_b, at_c, at_d) = _rename_operands(row.name, word)
+    if is_mad:  # L7 names A here, on the copy a register does; L16 is never named by L7
+        placed &= ~12
     scratch, on = copy(state), ALL if row.name == "SFPMOV" and mode == 2 else state.lanes
     scratch.registers = list(state.registers)
     scratch.registers[at_b], scratch.registers[at_c] = state.registers[b], state.registers[c]
+    if row.name in _THREE_SOURCES:
+        scratch.registers[at_a] = gather_indirect(state) if is_mad and mode & 4 else state.registers[word >> 16 & 15]
     execute_vector(scratch, row, placed)
     state.random, state.exchanged = scratch.random, scratch.exchanged
     if row.name in FLAGS or d < 8:
@@ -220,36 +233,26 @@ def _execute_computed(state: State, row: Instruction, entry: Scheduled) -> None:
         return
     latency = 2 if row.name in _MADS or row.name == "SFPSWAP" or (row.name == "SFPSHFT2" and mode < 5) else 1
     if row.name == "SFPSWAP":
-        on = intersect_masks(on, _swapped_lanes(state, mode, state.registers[b], state.registers[c]))
+        on = intersect_masks(on, swapped_lanes(state, mode, state.registers[b], state.registers[c]))
     _write_late(state, d, scratch.registers[at_d], on, latency)
     # Where C and D are one register, the value of C stays, as the vendor's exponential needs it.
     if row.name == "SFPSWAP" and c < 8:
         _write_late(state, c, scratch.registers[at_c], on, latency)
 
 
-def _rename_operands(name: str, word: int) -> tuple[int, tuple[int, int, int]]:
-    """Word with free registers as B, C and D, and these registers."""
-    own = {word >> 16 & 15} if name in _THREE_SOURCES else set[int]()
+def _rename_operands(name: str, word: int) -> tuple[int, tuple[int, int, int, int]]:
+    """Word with free registers as A, B, C and D, and these registers."""
     # The register of an immediate shift is part of the number, and stays.
     kept = word >> 12 & 15 if name == "SFPSHFT2" else None
-    free = [k for k in range(8) if k not in own and k != kept]
-    c, d, b = free[:3]
+    c, d, b, a = [k for k in range(8) if k != kept][:4]
     if name in _ACCUMULATES:  # whose number lies where others name registers
-        return word & ~0xF0 | d << 4, (d, d, d)
+        return word & ~0xF0 | d << 4, (a, d, d, d)
     word = word & ~0xFF0 | c << 8 | d << 4
-    if name in _THREE_SOURCES:
-        return word & ~0xF000 | b << 12, (b, c, d)
-    return word, (d if kept is None else kept, c, d)
-
-
-def _swapped_lanes(state: State, mode: int, b: Vector, c: Vector) -> Mask:
-    """Lanes in which SFPSWAP writes: equal values are exchanged where D gets the greater one."""
-    if not mode:
-        return ALL
-    zero, one = Vector(meaning.splat(0)), Vector(meaning.splat(1))
-    gets_least = lanes.apply_operation(state, "sfpswap", [zero, one, mode])[0].bits == 0
-    changed = lanes.apply_operation(state, "sfpswap", [b, c, mode])[0].bits != b.bits
-    return Mask((b.bits == c.bits) & ~gets_least | changed, lanes.common_known(b, c))
+    if name not in _THREE_SOURCES:
+        return word, (a, d if kept is None else kept, c, d)
+    # SFP_STOCH_RND has a number where the others have A.
+    first = 0 if name == "SFP_STOCH_RND" else 0xF0000
+    return word & ~(0xF000 | first) | b << 12 | (a << 16 & first), (a, b, c, d)
 
 
 def _write_late(state: State, register: int, value: Vector, on: Mask, latency: int) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.ir.ssa_lanes import Opaque
-from polyloom.targets.tensix.source.oracle.dst import COLUMNS, ROWS, Dst
+from polyloom.targets.tensix.source.oracle.dst import COLUMNS, INT32_ALL, ROWS, Dst
 from polyloom.targets.tensix.source.oracle.meaning import splat, step_random
 from polyloom.targets.tensix.source.oracle.rounding import Words
 from polyloom.targets.tensix.words.isa import Member
@@ -26,6 +26,8 @@ CONSTANTS: Final = (0x3F56594B, 0, 0x3F800000, 0xBF800000, 0x3B000000, 0xBF2CC4C
 """L8 to L14 at power-on."""
 STAGING: Final = 16
 """L16, which only scheduled instructions reach."""
+_OFFSET: Final = 1
+"""DEST_TARGET_REG_CFG_MATH_Offset among a thread's configuration."""
 _STEPS: Final = {"wormhole": 23, "blackhole": 28}
 """Where a thread's configuration has by how much modes of addressing move Dst."""
 IMPLIED: Final = {"fp16": 1, "bf16": 2, "fp32": 3}
@@ -141,9 +143,11 @@ class State:
     exchanged: Vector = field(default_factory=lambda: Vector(splat(0)))
     counter: int = 0
     carriage: int = 0
-    thread_config: dict[int, int] = field(default_factory=dict[int, int])
+    # As the driver leaves it: ADDR_MOD_SET_Base selects the upper four modes of addressing.
+    thread_config: dict[int, int] = field(default_factory=lambda: {2: 1})
     replay: list[int] = field(default_factory=lambda: [0] * 32)
     recording: tuple[int, int, bool] = (0, 0, True)
+    lane_config: int = 0
     macros: Macros = field(default_factory=Macros)
     text: list[str] = field(default_factory=list[str])
 
@@ -189,6 +193,13 @@ class State:
             self.counter = self.carriage = (self.carriage + by) & 0x3FF
         else:
             self.counter = (self.counter + by) & 0x3FF
+
+    def dst_address(self, mode: int, address: int) -> int:
+        """Address of an access to Dst, with the thread's offset; mode 10 ignores all but the two low bits of the
+        counter (ISA documentation, page of `SFPLOAD`).
+        """
+        moving = self.counter & 3 if mode == INT32_ALL else self.counter
+        return (address + self.thread_config.get(_OFFSET, 0) + moving) & 0x3FF
 
     def resolve_mode(self, mode: int) -> int:
         return mode or IMPLIED[self.format]

@@ -29,6 +29,10 @@ from polyloom.targets.tensix.source.oracle.state import (
 )
 from polyloom.targets.tensix.words.isa import Instruction
 
+MAXIMUM: Final = 9
+"""Mode of SFPSWAP in which D gets the greater value. Mode 15 is another name of it in the vendor's conversions."""
+INVERTED_SWAP, WITH_INDEX = 1 << 8, 1 << 2
+"""Bits of LaneConfig."""
 FLAGS: Final = frozenset({"SFPSETCC", "SFPPUSHC", "SFPPOPC", "SFPENCC", "SFPCOMPC"})
 
 
@@ -111,8 +115,7 @@ _COMBINED: Final[tuple[Callable[[Mask, Mask], Mask], ...]] = (
 
 def _load(state: State, row: Instruction, word: int) -> set[int]:
     target, mode, address, addrmod = _access_fields(state, row, word)
-    moving = state.counter & 3 if mode == 10 else state.counter
-    return load_register(state, target, mode, (address + moving) & 0x3FF, addrmod)
+    return load_register(state, target, mode, state.dst_address(mode, address), addrmod)
 
 
 def load_register(state: State, target: int, mode: int, address: int, addrmod: int) -> set[int]:
@@ -132,10 +135,10 @@ def load_register(state: State, target: int, mode: int, address: int, addrmod: i
 
 def _store(state: State, row: Instruction, word: int) -> set[int]:
     source, mode, address, addrmod = _access_fields(state, row, word)
-    moving = state.counter & 3 if mode == 10 else state.counter
     value, on = state.registers[source], ALL if mode == 10 else state.lanes
-    at = (address + moving) & 0x3FF
-    state.dst.store(mode, at, value.bits, lanes.known_lanes(value), on.truth, lanes.known_lanes(on))
+    state.dst.store(
+        mode, state.dst_address(mode, address), value.bits, lanes.known_lanes(value), on.truth, lanes.known_lanes(on)
+    )
     state.advance(addrmod)
     return set()
 
@@ -178,9 +181,9 @@ def _config(state: State, row: Instruction, word: int) -> set[int]:
     """
     del row
     target, mode, immediate = word >> 4 & 15, word & 15, word >> 8 & 0xFFFF
-    if (target, mode, immediate) == (15, 1, 0):
-        return set()  # LaneConfig becomes 0, which it is
-    # LaneConfig is not modelled: a kernel that sets it would be misread.
+    if target == 15:
+        _configure_lanes(state, mode, immediate)
+        return set()
     if target not in range(11, 15):
         raise unsupported_error(f"SFPCONFIG of {target}")
     constant = CONSTANTS[target - 8]
@@ -193,16 +196,53 @@ def _config(state: State, row: Instruction, word: int) -> set[int]:
     return set()
 
 
+def _configure_lanes(state: State, mode: int, immediate: int) -> None:
+    """SFPCONFIG of LaneConfig, for all lanes alike, and of the bits that SFPSWAP looks at."""
+    value = immediate if mode & 1 else read_first_register(state)
+    if mode & ~1 or value & ~(INVERTED_SWAP | WITH_INDEX):
+        raise unsupported_error(f"LaneConfig {value:#x}, or SFPCONFIG of it in mode {mode}")
+    state.lane_config = value
+
+
+def read_first_register(state: State) -> int:
+    """The number that all lanes of L0 hold, as SFPCONFIG takes it. Errors: PL1244 where they differ."""
+    first = state.registers[0]
+    columns = first.bits[..., :8]
+    if first.known is not None or (columns != columns.flat[0]).any() or not state.lanes.truth[..., :8].all():
+        raise unsupported_error("SFPCONFIG that configures lanes differently")
+    return int(columns.flat[0])
+
+
 def _swap(state: State, row: Instruction, word: int) -> set[int]:
+    """SFPSWAP, which moves L4 to L7 along where LaneConfig says so, and then writes no other register above L3 (ISA
+    documentation, page of `SFPSWAP`).
+    """
     del row
-    c, d = word >> 8 & 15, word >> 4 & 15
-    if word & 15 > 9:
+    c, d, indexed = word >> 8 & 15, word >> 4 & 15, bool(state.lane_config & WITH_INDEX)
+    pairs = [(c, d), (4 + (c & 3), 4 + (d & 3))] if indexed else [(c, d)]
+    on = intersect_masks(state.lanes, swapped_lanes(state, word & 15, state.registers[d], state.registers[c]))
+    writable = 4 if indexed else 8
+    for one, other in pairs:
+        first, second = state.registers[one], state.registers[other]
+        for register, value in ((one, second), (other, first)):
+            if register < writable:
+                state.registers[register] = choose_lanes(on, value, state.registers[register])
+        writable = 8
+    return {k for pair in pairs for k in pair} & set(range(8))
+
+
+def swapped_lanes(state: State, mode: int, d: Vector, c: Vector) -> Mask:
+    """Lanes in which SFPSWAP exchanges; equal values are exchanged where D gets the greater one. Errors: PL1244."""
+    mode = MAXIMUM if mode == 15 else mode
+    if mode > MAXIMUM:
         raise unsupported_error("this mode of SFPSWAP")
-    first, second = lanes.apply_operation(state, "sfpswap", [state.registers[d], state.registers[c], word & 15])
-    for register, value in ((c, second), (d, first)):
-        if register < 8:
-            state.write(register, value)
-    return {c, d} & set(range(8))
+    if not mode:
+        return ALL
+    zero, one = Vector(meaning.splat(0)), Vector(meaning.splat(1))
+    gets_least = lanes.apply_operation(state, "sfpswap", [zero, one, mode])[0].bits == 0
+    changed = lanes.apply_operation(state, "sfpswap", [d, c, mode])[0].bits != d.bits
+    swaps = Mask((d.bits == c.bits) & ~gets_least | changed, lanes.common_known(d, c))
+    return complement_mask(swaps) if state.lane_config & INVERTED_SWAP else swaps
 
 
 def _transpose(state: State, row: Instruction, word: int) -> set[int]:
@@ -301,7 +341,7 @@ def _special_register(state: State, number: int) -> Vector:
         return Vector(state.drawn())
     macros = state.macros
     configured = (*macros.templates, *macros.sequences, macros.miscellaneous)
-    return Vector(meaning.splat(configured[number] if number < 9 else 0))
+    return Vector(meaning.splat(configured[number] if number < 9 else state.lane_config if number == 15 else 0))
 
 
 def _write_result(state: State, target: int, value: Vector, indirect: bool) -> set[int]:
@@ -323,7 +363,7 @@ def _decode_operands(state: State, name: str, word: int, mode: int) -> tuple[str
     c, d, immediate = state.registers[word >> 8 & 15], state.registers[word >> 4 & 15], word >> 12 & 0xFFF
     match name:
         case "SFPMAD" | "SFPADD" | "SFPMUL":
-            a = _gather_indirect(state) if mode & 4 else state.registers[word >> 16 & 15]
+            a = gather_indirect(state) if mode & 4 else state.registers[word >> 16 & 15]
             signs = mode & 3 if state.member == "blackhole" else 0
             return "sfpmad", [a, state.registers[word >> 12 & 15], c, signs]
         case "SFPMULI" | "SFPADDI":
@@ -395,7 +435,7 @@ def _decode_shift(state: State, c: Vector, d: Vector, immediate: int, mode: int)
     return "sfpshft_i", [c if blackhole and mode & 4 else d, _sign_extend_12(immediate), arithmetic]
 
 
-def _gather_indirect(state: State) -> Vector:
+def gather_indirect(state: State) -> Vector:
     """Indirect source: by lane from the register that the low four bits of L7 name."""
     named = state.registers[7]
     found = Vector(meaning.splat(0))
