@@ -35,7 +35,7 @@ from polyloom.targets.tensix.source.cpp.source import load_kernel
 NEEDED: Final = {"pure": 95, "mixed": 14}
 """Headers of each kind that must run."""
 SECONDS: Final = 2.0
-_UNIT: Final = """\
+UNIT: Final = """\
 #include "ckernel_sfpu.h"
 #include "cmath_common.h"
 using namespace ckernel;
@@ -45,7 +45,7 @@ using namespace ckernel::sfpu;
 """
 _DEFINES: Final = ("APPROX=false", "DISABLE_SFPLOADMACRO=1")
 """Definitions of a build of the vendor, whose own switch leaves out macros of the vector unit."""
-_SHIPPED: Final = _DEFINES[:1]
+SHIPPED: Final = _DEFINES[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def measured(instance: Instance, folder: Path, build: tuple[str, ...] = _DEFINES
     """Compiles, runs and compares an instance."""
     with TemporaryDirectory() as place:
         unit = Path(place, "unit.h")
-        unit.write_text(_UNIT.format(header=header(folder, instance.group, instance.header)))
+        unit.write_text(UNIT.format(header=header(folder, instance.group, instance.header)))
         start = perf_counter()
         try:
             defines = (*build, *([f"{instance.define}=1"] if instance.define else []))
@@ -105,7 +105,7 @@ def _compared(
 
 def both_ways(instance: Instance, folder: Path) -> tuple[Instance, str | None]:
     """The shipping build and the one without macros: an error of either, or how many datums of Dst differ."""
-    ships, plain = measured(instance, folder, _SHIPPED), measured(instance, folder)
+    ships, plain = measured(instance, folder, SHIPPED), measured(instance, folder)
     if ships.error or ships.dst is None:
         return instance, f"with macros: {ships.error}"
     if plain.dst is None or (plain.error and "early" not in instance.marks):
