@@ -192,7 +192,7 @@ def test_configuration_comes_from_the_first_register() -> None:
     execute(state, simple(MOV, 4, 1, 8))
     assert (state.registers[1].bits == 0x1234).all()
     state.registers[0] = Vector(np.arange(32, dtype=np.uint32))
-    with pytest.raises(PolyloomError, match="differ by lane"):
+    with pytest.raises(PolyloomError, match="lanes differently"):
         execute(state, immediate(CONFIG, 0, 5))
 
 
