@@ -28,6 +28,7 @@ void clamped() {
         dst_reg++;
     }
 #else
+#pragma GCC unroll 8
     for (int d = 0; d < 8; d++) {
         TT_SFPLOADMACRO(d & 1, 0, ADDR_MOD_2, 0);
         TTI_SFPNOP;
