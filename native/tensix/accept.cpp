@@ -212,9 +212,17 @@ void Tile::accept_one_per_unit() {
         if (wants[size_t(t)]) issue(t, unit[size_t(t)], timing[size_t(t)]);
 }
 
+// The instructions that may not follow a shuffle of SFPSHFT2 at once (page of `SFPSHFT2`); reading too early is apart.
+static bool collides_with_shuffle(Word word) {
+    constexpr uint8_t LISTED[] = {0x76, 0x77, 0x78, 0x79, 0x7A, 0x7C, 0x7D, 0x7E, 0x7F, 0x80,
+                                  0x81, 0x82, 0x83, 0x89, 0x8D, 0x8E, 0x90, 0x94};
+    if (std::find(std::begin(LISTED), std::end(LISTED), opcode(word)) == std::end(LISTED)) return false;
+    return opcode(word) != 0x94 || (word & 15) < 2 || (word & 15) > 4;
+}
+
 void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
-    if (opcode(entry.word) != SFPNOP && shuffle.due > cycle)
-        hazard("shuffle-followed", thread, entry, shuffle, "an SFPSHFT2 shuffle must be followed by SFPNOP",
+    if (shuffle.due > cycle && collides_with_shuffle(entry.word))
+        hazard("shuffle-followed", thread, entry, shuffle, "the cycle after an SFPSHFT2 shuffle is not free for it",
                "one SFPNOP between");
     for (uint32_t bits = vector_due > cycle ? timing.reads & 0x3ffff : 0; bits; bits &= bits - 1) {
         const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];

@@ -64,6 +64,7 @@ struct Bench {
             phase();
             schedule.accepted = true;  // nothing more comes: what waits for instructions counts cycles
         }
+        vector::report_captured(schedule, findings);
     }
 
     void run_plain(const Words& words, int thread) {

@@ -72,8 +72,8 @@ void Tile::make_visible() {
     if (!pending.empty()) commit_vector();
     if (schedule.count || schedule.accepted || schedule.busy) {
         Context own = context({});
+        moved |= !schedule.waits();
         vector::advance(state, own);
-        moved = true;
     }
     const auto due = [this](const auto& each) { return each.due <= cycle; };
     if (!config_writes.empty()) {
@@ -153,7 +153,7 @@ bool Tile::idle() const {
     for (const auto& core : cores)
         if (!core->at_rest()) return false;
     if (working || requested) return false;
-    return timed_until() <= cycle && schedule.count == 0 && pending.empty() && config_writes.empty() &&
+    return timed_until() <= cycle && (schedule.count == 0 || schedule.waits()) && pending.empty() && config_writes.empty() &&
            gpr_writes.empty();
 }
 
@@ -242,6 +242,9 @@ Stop Tile::run(uint64_t most) {
         for (words_left = false;;) {
             if (!words_left && idle()) {
                 stop = Stop::Idle;
+                const size_t known = findings.size();
+                vector::report_captured(schedule, findings);
+                if (policy == Policy::Error && findings.size() > known) throw Fault{findings[known]};
                 break;
             }
             if (cycle >= end || watch() != before) break;

@@ -22,6 +22,20 @@ void commit(VectorState& vector, const Pending& write) {
 
 namespace {
 
+// A finding at once only where no macro can come, outside a tile.
+void report_capture(const Run& run) {
+    Schedule* schedule = run.context.schedule;
+    if (!run.context.findings || (schedule && schedule->configured)) return;
+    const bool store = run.op.code == Code::Store;
+    const char* kind = store ? "store-from-constant" : "captured-template";
+    const char* text = store ? "SFPSTORE from L12 to L15 stores nothing: the word becomes a template"
+                             : "with a destination from 12 on the word becomes a template of SFPLOADMACRO";
+    const char* cure = store ? "copy the register to one of L0 to L7 with SFPMOV, and store that"
+                             : "name L0 to L7, or configure templates with SFPCONFIG";
+    std::vector<Finding>& findings = schedule ? schedule->captured : *run.context.findings;
+    findings.push_back(run.context.finding(kind, run.thread, run.word, text, cure));
+}
+
 // Words whose VD is 12 or more become a template of SFPLOADMACRO and execute nothing, but that SFPLOAD and SFPSTORE
 // advance the counters.
 bool captured(const Run& run) {
@@ -30,12 +44,7 @@ bool captured(const Run& run) {
     if (executing == ALL) return false;
     if (executing) run.fault("lanes-differ", "columns disagree on DISABLE_BACKDOOR_LOAD of LaneConfig");
     run.vector().templates[run.op.vd - 12u] = run.word;
-    if (run.op.code == Code::Store)
-        run.report("store-from-constant", "SFPSTORE from L12 to L15 stores nothing: the word becomes a template",
-                   "copy the register to one of L0 to L7 with SFPMOV, and store that");
-    else
-        run.report("captured-template", "with a destination from 12 on the word becomes a template of SFPLOADMACRO",
-                   "name L0 to L7, or configure templates with SFPCONFIG");
+    report_capture(run);
     return true;
 }
 
@@ -97,10 +106,7 @@ void execute_scheduled(State& state, const Scheduled& entry, Context& context) {
 }
 
 void count_down(Schedule& schedule) {
-    bool by_instructions = false;
-    for (const auto& unit : schedule.waiting)
-        for (const Scheduled& entry : unit) by_instructions |= entry.used && entry.by_instructions;
-    if (by_instructions && !schedule.accepted) return;
+    if (schedule.waits()) return;
     for (auto& unit : schedule.waiting) {
         for (int k = 0; k < Schedule::LONGEST; ++k) unit[k] = unit[k + 1];
         unit[Schedule::LONGEST] = {};

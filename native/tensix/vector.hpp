@@ -33,9 +33,32 @@ struct Schedule {
     std::array<std::array<Scheduled, LONGEST + 1>, UNITS> waiting{};
     int count = 0;          // of those in `waiting`
     bool accepted = false;  // an instruction, since the last advance()
+
+    // Whether what is scheduled moves only when the unit accepts an instruction.
+    [[nodiscard]] bool waits() const {
+        bool by_instructions = false;
+        for (const auto& unit : waiting)
+            for (const Scheduled& entry : unit) by_instructions |= entry.used && entry.by_instructions;
+        return by_instructions && !accepted;
+    }
     uint32_t busy = 0;      // sub-units, by bit, in which a scheduled instruction executes in this cycle
     Flags before;           // the flags at the start of this cycle
+    bool configured = false;        // a macro was executed, or configured: templates are written on purpose
+    std::vector<Finding> captured;  // until then, words that became templates: reported where a run ends so
 };
+
+// Templates that were written without a macro: findings, at the end of a run.
+inline void report_captured(Schedule& schedule, std::vector<Finding>& findings) {
+    for (Finding& each : schedule.captured) findings.push_back(std::move(each));
+    schedule.captured.clear();
+}
+
+// Configuration of macros, or a macro itself: what was captured before is meant.
+inline void configure_macros(Context& context) {
+    if (!context.schedule) return;
+    context.schedule->configured = true;
+    context.schedule->captured.clear();
+}
 
 // Phase 1 of a cycle, after commits: executes what is scheduled for it. To be called in every cycle.
 void advance(State& state, Context& context);

@@ -105,6 +105,7 @@ void run_config(const Run& run) {
     const bool immediate = run.op.mod & 1;
     const uint32_t taking_part = columns(run);
     uint32_t value = 0;
+    if (run.op.vd <= 8) configure_macros(run.context);
     if (run.op.vd < 4) {
         if (common(run, taking_part, false, value)) vector.templates[run.op.vd] = value;
     } else if (run.op.vd < 8) {

@@ -11,6 +11,17 @@ namespace {
 constexpr Word NOP = 0x8F000000, STORE = 0x72000000;
 constexpr int STORES = 3;
 
+constexpr const char* NAMES[] = {"simple", "MAD", "round", "store"};
+
+// A template that does not fit its sub-unit executes nothing (page of `SFPLOADMACRO`, CanExecuteOpcode).
+void report_misfit(const Run& run, uint32_t number, int unit, Word word) {
+    const std::string which = "template " + std::to_string(number) + " of SFPLOADMACRO";
+    const std::string what = word ? which + " is of another sub-unit" : which + " was never written";
+    run.context.report("captured-template", run.thread, run.word,
+                       std::string("the macro's ") + NAMES[unit] + " sub-unit executes nothing: " + what,
+                       "write the template before, or select one that fits in the sequence");
+}
+
 Word template_of(const Run& run, uint32_t selected, int unit) {
     const VectorState& vector = run.vector();
     if (selected == 1) run.fault("reserved-mode", "a sequence of SFPLOADMACRO selects the reserved template 1");
@@ -19,6 +30,7 @@ Word template_of(const Run& run, uint32_t selected, int unit) {
     const bool fits = op.code == Code::Nop ? unit != STORES : int(sub_unit(op.code)) == unit && op.code != Code::None;
     if (!fits && unit == STORES)
         run.fault("macro-store", "a sequence of SFPLOADMACRO gives the store sub-unit something that is no SFPSTORE");
+    if (!fits && selected >= 4) report_misfit(run, selected - 4, unit, word);
     return fits ? word : NOP;
 }
 
@@ -48,6 +60,7 @@ Scheduled made(const Run& run, Word word, uint32_t bits, int unit, uint32_t addr
 
 void run_macro(const Run& run) {
     if (!run.context.schedule) run.fault("not-modelled", "SFPLOADMACRO outside a tile is not modelled");
+    configure_macros(run.context);
     Schedule& schedule = *run.context.schedule;
     const uint32_t address = place(run.state, run.op, run.thread).address;
     const uint32_t sequence = run.vector().sequences[run.op.macro];

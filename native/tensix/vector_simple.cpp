@@ -176,21 +176,25 @@ void run_simple(const Run& run) {
     }
 }
 
-// The lanes in which VD gets the smaller value, by mode from 1; Blackhole's pages name 9.
+// The lanes in which VD gets the smaller value, by mode from 1. In none with 9, which Blackhole's pages name, and 15, of
+// which the vendor's conversions of types make a maximum.
 void run_swap(const Run& run) {
     constexpr uint32_t MINIMUM[] = {0, ALL, 0xFFFF, 0xFF00FF, 0xFF0000FF, 0xFF, 0xFF00, 0xFF0000, 0xFF000000, 0};
-    if (run.op.mod > 9) run.fault("reserved-mode", "this mode of SFPSWAP is reserved");
-    const Lanes c = run.at(run.op.vc), d = run.at(run.op.vd);
+    const int mode = run.op.mod == 15 ? 9 : run.op.mod;
+    if (mode > 9) run.fault("reserved-mode", "this mode of SFPSWAP is reserved");
+    // SFPLOADMACRO gives the simple sub-unit its B, which is D otherwise; where it also makes C and D one register, C's
+    // value stays, as the vendor's clamping macro of the exponential needs it.
+    const Lanes c = run.at(run.op.vc), d = run.at(run.op.vb);
     uint32_t swaps = ALL;
-    if (run.op.mod) {
-        swaps = where([](uint32_t v, uint32_t w) { return ordered(v) < ordered(w); }, c, d) ^ ~MINIMUM[run.op.mod];
+    if (mode) {
+        swaps = where([](uint32_t v, uint32_t w) { return ordered(v) < ordered(w); }, c, d) ^ ~MINIMUM[mode];
         swaps ^= configured(run.vector(), INVERTED_SWAP);
     }
     swaps &= run.lanes;
     // Columns that move indices along have L4 to L7 for them, and write no other register above L3.
     const uint32_t with_index = configured(run.vector(), WITH_INDEX) & swaps, plain = swaps & ~with_index;
+    if (writable(run.op.vd)) run.write(run.op.vd, c, run.op.vd < 4 ? swaps : plain, 2);
     if (run.op.vc < 8) run.write(run.op.vc, d, run.op.vc < 4 ? swaps : plain, 2);
-    if (run.op.vd < 8) run.write(run.op.vd, c, run.op.vd < 4 ? swaps : plain, 2);
     if (!with_index) return;
     const int ca = 4 + (run.op.vc & 3), da = 4 + (run.op.vd & 3);
     const Lanes was_c = run.at(ca), was_d = run.at(da);

@@ -36,6 +36,7 @@ void macro_fields(Operation& op, Word word, Member member) {
     load_fields(op, word, member);
     op.macro = field(word, 23, 22);
     op.vd = uint8_t(field(word, 0, 0) << 2 | field(word, 21, 20));
+    op.immediate &= ~1;  // bit 0 belongs to VD, and selects nothing in an address
 }
 
 void round_fields(Operation& op, Word word, Member member) {

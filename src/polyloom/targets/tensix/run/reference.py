@@ -77,8 +77,10 @@ class Reference:
         for part in init:
             interpret(part, _arguments(part, inputs), state)
         for call in range(self.tiles * (FACES if self.per == "face" else 1)):
-            # The driver moves the counter of Dst between calls, 16 rows a face; it has ten bits.
-            state.counter = call * _ROWS[self.per] & 0x3FF
+            # The driver moves the counter of Dst between calls, 16 rows a face, from where the last call began or was
+            # set; it has ten bits.
+            if call:
+                state.counter = state.carriage = state.carriage + _ROWS[self.per] & 0x3FF
             interpret(kernel, _arguments(kernel, inputs), state)
         if self.spill is not None:
             rows = np.arange(*self.spill)

@@ -46,11 +46,11 @@ SETUP: Final = ("setup.0", "setup.1")
 """Data: two words that are pushed first, which say what Dst holds."""
 CALLS: Final = "calls"
 # Thread configuration 1 is the offset of Dst, 2 the base of address modes, 26 and 30 the increments of Dst in modes 3
-# and 7.
+# and 7. The vendor's start of a vector function selects modes 4 to 7.
 _BEFORE: Final = "SETRWC BitMask=15\nSFPENCC 3, 10\n" + "".join(
-    f"SETC16 setc16_reg={register}, setc16_value=0\n" for register in (1, 2, 23 + 3, 23 + 7)
+    f"SETC16 setc16_reg={register}, setc16_value={value}\n" for register, value in ((1, 0), (2, 1), (26, 0), (30, 0))
 )
-"""Counters 0; all lanes enabled; no offset of Dst, and modes of addressing that do not advance."""
+"""Counters 0; all lanes enabled; no offset of Dst, and modes of addressing that do not advance, of the upper four."""
 _ROWS: Final = "SETRWC rwc_cr=4, rwc_d=8, BitMask=4\n"
 """Eight rows of Dst further, from where the last call began."""
 

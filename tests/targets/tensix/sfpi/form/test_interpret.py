@@ -314,8 +314,8 @@ def test_stores_to_registers_of_the_tile_act_on_the_state() -> None:
 
 
 def test_what_is_not_modelled_is_refused_by_name() -> None:
-    with pytest.raises(PolyloomError, match="SFPLOADMACRO"):
-        ran(lambda b: b.effect("word", 0x93000000))
+    with pytest.raises(PolyloomError, match="TTATGETM"):
+        ran(lambda b: b.effect("word", 0xA0000000))
 
 
 def test_random_kernels_use_every_operation() -> None:

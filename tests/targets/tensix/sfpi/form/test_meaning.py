@@ -9,12 +9,11 @@ from tests.targets.tensix.vector.words import SPECIAL, patterns
 from polyloom._native import tensix
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.source.operations import CONDITIONS, operations
+from polyloom.targets.tensix.source.oracle.issue import execute
 from polyloom.targets.tensix.source.oracle.state import Mask, State, Vector
-from polyloom.targets.tensix.source.oracle.words import execute
 from polyloom.targets.tensix.words.isa import Instruction, Member, table
 
 MEMBERS: tuple[Member, ...] = ("wormhole", "blackhole")
-SILENT = frozenset({"SFPLOADMACRO"})
 APART = frozenset({"SFPLE", "SFPGT"})
 """Of Blackhole's words, two that no kernel's operation becomes."""
 ROWS = [(member, row) for member in MEMBERS for row in table(member).values() if row.unit == "vector"]
@@ -33,7 +32,7 @@ def twin(bench: tensix.VectorBench, member: Member) -> State:
     made = State(member)
     made.enabled, made.used = truths(bench.flags[0]), truths(bench.flags[1])
     made.random = bench.random.copy()[None]
-    made.registers = [Vector(bench.registers[k].copy()) for k in range(16)]
+    made.registers = [Vector(bench.registers[k].copy()) for k in range(17)]
     made.dst.bits[0] = bench.dst
     return made
 
@@ -50,7 +49,7 @@ def filled(random: np.random.Generator, member: Member) -> tensix.VectorBench:
 
 
 def same(bench: tensix.VectorBench, made: State) -> bool:
-    registers = all((made.registers[k].bits == bench.registers[k]).all() for k in range(16))
+    registers = all((made.registers[k].bits == bench.registers[k]).all() for k in range(17))
     flags = (number(made.enabled), number(made.used)) == tuple(bench.flags)
     return registers and flags and bool((made.dst.bits[0] == bench.dst).all() and (made.random == bench.random).all())
 
@@ -66,7 +65,7 @@ def accepted(bench: tensix.VectorBench, *words: int) -> bool:
 
 @pytest.mark.parametrize(("member", "row"), ROWS, ids=lambda v: v if isinstance(v, str) else v.name)
 def test_words_on_random_operands(member: Member, row: Instruction) -> None:
-    if row.name in SILENT | APART:
+    if row.name in APART:
         with pytest.raises(PolyloomError, match="PL1244"):
             execute(State(member), row.opcode << 24)
         return
@@ -75,6 +74,8 @@ def test_words_on_random_operands(member: Member, row: Instruction) -> None:
         bench = filled(random, member)
         word = row.opcode << 24 | int(random.integers(1 << 24)) & row.mask
         word &= ~1 if row.name in ("SFPLOAD", "SFPSTORE") else ~0
+        if row.name == "SFPLOADMACRO":
+            continue  # in time: test_macros.py
         word = word & ~0xF0E | 0x900 if row.name == "SFPMUL24" else word  # without an addend
         made = twin(bench, member)
         if not accepted(bench, word):
@@ -86,7 +87,7 @@ def test_words_on_random_operands(member: Member, row: Instruction) -> None:
             continue
         assert same(bench, made), f"{row.name} {word:#010x}"
         compared += 1
-    assert compared > 10
+    assert compared > 10 or row.name == "SFPLOADMACRO"
 
 
 @pytest.mark.parametrize("member", MEMBERS)

@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 LIST: Final = Path(__file__).with_name("wormhole.txt")
+MACROS: Final = Path(__file__).with_name("macros.txt")
+MARKS: Final = frozenset({"tile", "first row", "uint16", "early"})
+"""What macros.txt explains."""
 KINDS: Final = ("pure", "mixed")
 
 
@@ -31,6 +34,7 @@ class Instance:
     dest: Literal[16, 32] = 16
     define: str | None = None
     fails: str | None = None
+    marks: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -52,6 +56,8 @@ def instances(text: str) -> Iterator[Instance]:
         body, _, reason = words.removeprefix("- ").partition(" : ") if failing else (words, "", "")
         function, *more = (part.strip() for part in body.split(" | "))
         dest = 32 if "32" in more else 16
+        marks = frozenset(MARKS.intersection(more))
+        more = [part for part in more if part not in MARKS]
         define = next((part.removeprefix("-D ") for part in more if part.startswith("-D ")), None)
         init = next((part for part in more if part != "32" and not part.startswith("-D ")), None)
-        yield Instance(*head, function, init, dest, define, reason if failing else None)
+        yield Instance(*head, function, init, dest, define, reason if failing else None, marks)

@@ -13,6 +13,7 @@ from zipfile import ZipFile
 VERSION: Final = "0.81.1"
 _TAGS: Final = ("--python-version", "312", "--platform", "manylinux_2_34_x86_64")
 _METAL: Final = "ttnn/tt_metal"
+_TABLE: Final = f"{_METAL}/tt-llk/tests/python_tests/helpers/sfpu_accuracy_budget.yaml"
 _API: Final = f"{_METAL}/hw/ckernels/wormhole_b0/metal/llk_api"
 _LLK: Final = f"{_METAL}/tt-llk/tt_llk_wormhole_b0/common/inc"
 FOLDERS: Final = {
@@ -34,6 +35,12 @@ def unpacked(folder: Path) -> Path:
         with ZipFile(next(folder.glob("ttnn-*.whl"))) as wheel:
             wheel.extractall(folder, [name for name in wheel.namelist() if name.endswith(".h")])
     return folder
+
+
+def measurements(folder: Path) -> str:
+    """The vendor's table of units in the last place, as measured on a Wormhole."""
+    with ZipFile(next(folder.glob("ttnn-*.whl"))) as wheel:
+        return wheel.read(_TABLE).decode("utf-8")
 
 
 def header(folder: Path, group: str, name: str) -> Path:

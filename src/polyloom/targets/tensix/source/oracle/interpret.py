@@ -28,6 +28,8 @@ from polyloom.targets.tensix.source.operations import PREFIX, Operation, called_
 from polyloom.targets.tensix.source.oracle import lanes, meaning
 from polyloom.targets.tensix.source.oracle.contract import contract_products
 from polyloom.targets.tensix.source.oracle.dst import INT32_ALL
+from polyloom.targets.tensix.source.oracle.issue import execute
+from polyloom.targets.tensix.source.oracle.macros import is_pending, settle
 from polyloom.targets.tensix.source.oracle.state import (
     ALL,
     NONE,
@@ -40,7 +42,7 @@ from polyloom.targets.tensix.source.oracle.state import (
     intersect_masks,
     unite_masks,
 )
-from polyloom.targets.tensix.source.oracle.words import execute, unsupported_error
+from polyloom.targets.tensix.source.oracle.words import unsupported_error
 
 __all__ = ["Kernel", "State", "interpret", "prepare"]
 _ZERO: Final = "zero."
@@ -83,6 +85,7 @@ def interpret(
     function = (kernel if isinstance(kernel, Kernel) else prepare(kernel, contract)).function
     run = _Run(state)
     evaluate(function, arguments, steps, externals=run.hooks())
+    run.written |= settle(state)
     # The contract of a call leaves registers to the compiler, so nothing may be expected of them.
     for k in range(8):
         if k not in run.written:
@@ -139,9 +142,17 @@ class _Run:
             # While REPLAY records, the machine takes the compiler's words, which the interpreter does not have.
             if self.state.recording[1] and name not in ("word", _DEVICE):
                 raise unsupported_error("vector operations within a recording of REPLAY")
+            if name not in ("word", _DEVICE) and is_pending(self.state):
+                self._settle()
             return function(*(_check_operand(operand) for operand in operands))
 
         return call
+
+    def _settle(self) -> None:
+        """Time for what macros have scheduled: how many words an operation has is the compiler's matter."""
+        self.written |= settle(self.state)
+        if is_pending(self.state):
+            raise unsupported_error("vector operations while instructions of SFPLOADMACRO wait for others")
 
     def _compute(self, name: str, *operands: Any) -> Any:
         made = lanes.apply_operation(self.state, name, operands)
@@ -175,7 +186,7 @@ class _Run:
     def _load(self, mode: int, addrmod: int, address: int) -> Vector:
         state = self.state
         mode = state.resolve_mode(mode)
-        bits, known = state.dst.load(mode, self._dst_address(mode, address))
+        bits, known = state.dst.load(mode, state.dst_address(mode, address))
         state.advance(addrmod)
         return lanes.make_vector(bits, known)
 
@@ -183,15 +194,8 @@ class _Run:
         state = self.state
         on, mode = ALL if mode == INT32_ALL else state.lanes, state.resolve_mode(mode)
         known, certain = lanes.known_lanes(value), lanes.known_lanes(on)
-        state.dst.store(mode, self._dst_address(mode, address), value.bits, known, on.truth, certain)
+        state.dst.store(mode, state.dst_address(mode, address), value.bits, known, on.truth, certain)
         state.advance(addrmod)
-
-    def _dst_address(self, mode: int, address: int) -> int:
-        """Address of an access: mode 10 ignores all but the two low bits of the counter (ISA documentation, page of
-        `SFPLOAD`).
-        """
-        moving = self.state.counter & 3 if mode == INT32_ALL else self.state.counter
-        return (address + moving) & 0x3FF
 
     def _configure(self, k: int, value: Vector) -> None:
         """SFPCONFIG of a constant register: columns that are enabled in the first row of lanes, into all rows (ISA

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.ir.ssa_lanes import Opaque
-from polyloom.targets.tensix.source.oracle.dst import COLUMNS, ROWS, Dst
+from polyloom.targets.tensix.source.oracle.dst import COLUMNS, INT32_ALL, ROWS, Dst
 from polyloom.targets.tensix.source.oracle.meaning import splat, step_random
 from polyloom.targets.tensix.source.oracle.rounding import Words
 from polyloom.targets.tensix.words.isa import Member
@@ -24,6 +24,10 @@ from polyloom.targets.tensix.words.isa import Member
 Truths = NDArray[np.bool_]
 CONSTANTS: Final = (0x3F56594B, 0, 0x3F800000, 0xBF800000, 0x3B000000, 0xBF2CC4C7, 0xBEB08FF9)
 """L8 to L14 at power-on."""
+STAGING: Final = 16
+"""L16, which only scheduled instructions reach."""
+_OFFSET: Final = 1
+"""DEST_TARGET_REG_CFG_MATH_Offset among a thread's configuration."""
 _STEPS: Final = {"wormhole": 23, "blackhole": 28}
 """Where a thread's configuration has by how much modes of addressing move Dst."""
 IMPLIED: Final = {"fp16": 1, "bf16": 2, "fp32": 3}
@@ -82,6 +86,43 @@ def choose_lanes(where: Mask, then: Vector, orelse: Vector) -> Vector:
     return Vector(np.where(known, bits, np.uint32(0)), known)
 
 
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """An instruction that SFPLOADMACRO scheduled, for `left` cycles or instructions from now; `operands` are B, C, D.
+    A store has a mode and an address.
+    """
+
+    unit: int
+    left: int
+    by_instructions: bool
+    word: int
+    operands: tuple[int, int, int]
+    mode: int
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class LateWrite:
+    """A result of a scheduled instruction that becomes visible after so many cycles."""
+
+    cycles: int
+    register: int
+    lanes: Mask
+    value: Vector
+
+
+@dataclass(slots=True)
+class Macros:
+    """Macros as configured, and what they have scheduled. Mutable. `accepted`: an instruction, in the last cycle."""
+
+    templates: list[int] = field(default_factory=lambda: [0] * 4)
+    sequences: list[int] = field(default_factory=lambda: [0] * 4)
+    miscellaneous: int = 0
+    waiting: list[Scheduled] = field(default_factory=list[Scheduled])
+    late: list[LateWrite] = field(default_factory=list[LateWrite])
+    accepted: bool = False
+
+
 @dataclass(slots=True)
 class State:
     """State of the vector unit. Mutable. `dst` are the bits of (tiles, 1024, 16), in Dst's order; `format` is what mode
@@ -102,16 +143,19 @@ class State:
     exchanged: Vector = field(default_factory=lambda: Vector(splat(0)))
     counter: int = 0
     carriage: int = 0
-    thread_config: dict[int, int] = field(default_factory=dict[int, int])
+    # As the driver leaves it: ADDR_MOD_SET_Base selects the upper four modes of addressing.
+    thread_config: dict[int, int] = field(default_factory=lambda: {2: 1})
     replay: list[int] = field(default_factory=lambda: [0] * 32)
     recording: tuple[int, int, bool] = (0, 0, True)
+    lane_config: int = 0
+    macros: Macros = field(default_factory=Macros)
     text: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         self.dst = Dst(np.zeros((self.tiles, ROWS, COLUMNS), np.uint16))
         zeros = [Vector(splat(0)) for _ in range(8)]
         tile_id = Vector(np.arange(0, 64, 2, dtype=np.uint32))
-        self.registers = [*zeros, *(Vector(splat(bits)) for bits in CONSTANTS), tile_id]
+        self.registers = [*zeros, *(Vector(splat(bits)) for bits in CONSTANTS), tile_id, zeros[0]]
         self.random = np.zeros((self.tiles, 32), np.uint32)
 
     @property
@@ -149,6 +193,13 @@ class State:
             self.counter = self.carriage = (self.carriage + by) & 0x3FF
         else:
             self.counter = (self.counter + by) & 0x3FF
+
+    def dst_address(self, mode: int, address: int) -> int:
+        """Address of an access to Dst, with the thread's offset; mode 10 ignores all but the two low bits of the
+        counter (ISA documentation, page of `SFPLOAD`).
+        """
+        moving = self.counter & 3 if mode == INT32_ALL else self.counter
+        return (address + self.thread_config.get(_OFFSET, 0) + moving) & 0x3FF
 
     def resolve_mode(self, mode: int) -> int:
         return mode or IMPLIED[self.format]

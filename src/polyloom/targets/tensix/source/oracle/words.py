@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interpreter of raw instructions of a kernel, as far as they act on the state that it has: the vector unit's, but for
-SFPLOADMACRO, the counter of Dst, REPLAY, and modes of addressing. What waits or does nothing is accepted.
+"""Interpreter of single instructions of the vector unit: what each does to registers, flags and Dst, at once.
 
-    execute(state, word) -> the registers that it wrote
+    execute_vector(state, row, word) -> the registers that it wrote
 
 Source: ISA documentation, one page per instruction; encodings are those of words/instructions.txt.
 """
@@ -28,88 +27,23 @@ from polyloom.targets.tensix.source.oracle.state import (
     intersect_masks,
     unite_masks,
 )
-from polyloom.targets.tensix.words.isa import Instruction, table
+from polyloom.targets.tensix.words.isa import Instruction
 
-# One thread alone has nobody to wait for: the interpreter has no time.
-_IDLE: Final = frozenset({"NOP", "SFPNOP", "STALLWAIT", "DMANOP", "SEMWAIT", "SEMPOST", "SEMGET", "FLUSHDMA"})
-_FLAGS: Final = frozenset({"SFPSETCC", "SFPPUSHC", "SFPPOPC", "SFPENCC", "SFPCOMPC"})
-
-
-def execute(state: State, word: int) -> set[int]:
-    """Execution of a word, recorded where a REPLAY records. Raises PL1244 for what is not modelled."""
-    start, left, passes = state.recording
-    if left:
-        state.replay[start % 32] = word
-        state.recording = start + 1, left - 1, passes
-        if not passes:
-            return set()
-    return _execute_decoded(state, word)
+MAXIMUM: Final = 9
+"""Mode of SFPSWAP in which D gets the greater value. Mode 15 is another name of it in the vendor's conversions."""
+INVERTED_SWAP, WITH_INDEX = 1 << 8, 1 << 2
+"""Bits of LaneConfig."""
+FLAGS: Final = frozenset({"SFPSETCC", "SFPPUSHC", "SFPPOPC", "SFPENCC", "SFPCOMPC"})
 
 
-def _execute_decoded(state: State, word: int) -> set[int]:
-    row = table(state.member).get(word >> 24)
-    if row is None or word & ~row.mask:
-        raise unsupported_error(f"the word {word:#010x}")
-    if row.name in _IDLE:
-        return set()
-    if row.name == "REPLAY":
-        return _replay(state, word)
-    if row.name in _COUNTERS:
-        _COUNTERS[row.name](state, word)
-        return set()
-    if row.unit != "vector" or row.name not in _KNOWN:
-        raise unsupported_error(row.mnemonic)
-    target = word >> 20 & 15 if row.field("lreg_ind") is not None else word >> 4 & 15
-    # Backdoor load, see the page of `SFPLOADMACRO`: the instruction becomes a template and does nothing.
-    if target >= 12 and row.name != "SFPCONFIG":
-        return set()  # a template of SFPLOADMACRO
-    if row.name in _FLAGS:
+def execute_vector(state: State, row: Instruction, word: int) -> set[int]:
+    """Execution of an instruction of the vector unit but SFPLOADMACRO; returns the registers that it wrote."""
+    if row.name in FLAGS:
         _execute_flags(state, row.name, word)
         return set()
     if row.name in _WRITES:
         return _WRITES[row.name](state, row, word)
     return _execute_computation(state, row.name, word)
-
-
-def _replay(state: State, word: int) -> set[int]:
-    """REPLAY: recording or playback (ISA documentation, page of `REPLAY`)."""
-    start, length = word >> 14 & 31, word >> 4 & 63
-    length = length or 64
-    if word & 1:
-        state.recording = start, length, bool(word >> 1 & 1)
-        return set()
-    written: set[int] = set()
-    for k in range(length):
-        written |= _execute_decoded(state, state.replay[(start + k) % 32])
-    return written
-
-
-def _increment(state: State, word: int) -> None:
-    """INCRWC of the counter of Dst (ISA documentation, page of `INCRWC`)."""
-    by = word >> 14 & 15
-    if word >> 20 & 1:
-        state.counter = state.carriage = (state.carriage + by) & 0x3FF
-    else:
-        state.counter = (state.counter + by) & 0x3FF
-
-
-def _set_counter(state: State, word: int) -> None:
-    """SETRWC of the counter of Dst (ISA documentation, page of `SETRWC`)."""
-    to_carriage = word >> 21 & 1
-    if word & 4 or to_carriage:
-        start = state.counter if to_carriage else state.carriage if word >> 20 & 1 else 0
-        state.counter = state.carriage = ((word >> 14 & 15) + start) & 0x3FF
-
-
-def _configure_thread(state: State, word: int) -> None:
-    state.thread_config[word >> 16 & 0xFF] = word & 0xFFFF
-
-
-_COUNTERS: Final[dict[str, Callable[[State, int], None]]] = {
-    "INCRWC": _increment,
-    "SETRWC": _set_counter,
-    "SETC16": _configure_thread,
-}
 
 
 def _execute_flags(state: State, name: str, word: int) -> None:
@@ -181,11 +115,16 @@ _COMBINED: Final[tuple[Callable[[Mask, Mask], Mask], ...]] = (
 
 def _load(state: State, row: Instruction, word: int) -> set[int]:
     target, mode, address, addrmod = _access_fields(state, row, word)
-    moving = state.counter & 3 if mode == 10 else state.counter
+    return load_register(state, target, mode, state.dst_address(mode, address), addrmod)
+
+
+def load_register(state: State, target: int, mode: int, address: int, addrmod: int) -> set[int]:
+    """SFPLOAD from an address that is computed already. Loads into constant registers are without effect, but the
+    counter advances all the same.
+    """
     old = state.registers[target]
-    # Loads into constant registers are without effect, but the counter advances all the same.
     if target < 8:
-        bits, known = state.dst.load(mode, (address + moving) & 0x3FF)
+        bits, known = state.dst.load(mode, address)
         value = lanes.make_vector(bits, None if known.all() else known)
         if mode in (14, 15):
             value = _merge_halves(old, value, mode)
@@ -196,10 +135,10 @@ def _load(state: State, row: Instruction, word: int) -> set[int]:
 
 def _store(state: State, row: Instruction, word: int) -> set[int]:
     source, mode, address, addrmod = _access_fields(state, row, word)
-    moving = state.counter & 3 if mode == 10 else state.counter
     value, on = state.registers[source], ALL if mode == 10 else state.lanes
-    at = (address + moving) & 0x3FF
-    state.dst.store(mode, at, value.bits, lanes.known_lanes(value), on.truth, lanes.known_lanes(on))
+    state.dst.store(
+        mode, state.dst_address(mode, address), value.bits, lanes.known_lanes(value), on.truth, lanes.known_lanes(on)
+    )
     state.advance(addrmod)
     return set()
 
@@ -242,10 +181,9 @@ def _config(state: State, row: Instruction, word: int) -> set[int]:
     """
     del row
     target, mode, immediate = word >> 4 & 15, word & 15, word >> 8 & 0xFFFF
-    if (target, mode, immediate) == (15, 1, 0):
-        return set()  # LaneConfig becomes 0, which it is
-    # Templates and sequences of SFPLOADMACRO, and LaneConfig, are not modelled: a kernel that sets them would be
-    # misread.
+    if target == 15:
+        _configure_lanes(state, mode, immediate)
+        return set()
     if target not in range(11, 15):
         raise unsupported_error(f"SFPCONFIG of {target}")
     constant = CONSTANTS[target - 8]
@@ -258,16 +196,53 @@ def _config(state: State, row: Instruction, word: int) -> set[int]:
     return set()
 
 
+def _configure_lanes(state: State, mode: int, immediate: int) -> None:
+    """SFPCONFIG of LaneConfig, for all lanes alike, and of the bits that SFPSWAP looks at."""
+    value = immediate if mode & 1 else read_first_register(state)
+    if mode & ~1 or value & ~(INVERTED_SWAP | WITH_INDEX):
+        raise unsupported_error(f"LaneConfig {value:#x}, or SFPCONFIG of it in mode {mode}")
+    state.lane_config = value
+
+
+def read_first_register(state: State) -> int:
+    """The number that all lanes of L0 hold, as SFPCONFIG takes it. Errors: PL1244 where they differ."""
+    first = state.registers[0]
+    columns = first.bits[..., :8]
+    if first.known is not None or (columns != columns.flat[0]).any() or not state.lanes.truth[..., :8].all():
+        raise unsupported_error("SFPCONFIG that configures lanes differently")
+    return int(columns.flat[0])
+
+
 def _swap(state: State, row: Instruction, word: int) -> set[int]:
+    """SFPSWAP, which moves L4 to L7 along where LaneConfig says so, and then writes no other register above L3 (ISA
+    documentation, page of `SFPSWAP`).
+    """
     del row
-    c, d = word >> 8 & 15, word >> 4 & 15
-    if word & 15 > 9:
+    c, d, indexed = word >> 8 & 15, word >> 4 & 15, bool(state.lane_config & WITH_INDEX)
+    pairs = [(c, d), (4 + (c & 3), 4 + (d & 3))] if indexed else [(c, d)]
+    on = intersect_masks(state.lanes, swapped_lanes(state, word & 15, state.registers[d], state.registers[c]))
+    writable = 4 if indexed else 8
+    for one, other in pairs:
+        first, second = state.registers[one], state.registers[other]
+        for register, value in ((one, second), (other, first)):
+            if register < writable:
+                state.registers[register] = choose_lanes(on, value, state.registers[register])
+        writable = 8
+    return {k for pair in pairs for k in pair} & set(range(8))
+
+
+def swapped_lanes(state: State, mode: int, d: Vector, c: Vector) -> Mask:
+    """Lanes in which SFPSWAP exchanges; equal values are exchanged where D gets the greater one. Errors: PL1244."""
+    mode = MAXIMUM if mode == 15 else mode
+    if mode > MAXIMUM:
         raise unsupported_error("this mode of SFPSWAP")
-    first, second = lanes.apply_operation(state, "sfpswap", [state.registers[d], state.registers[c], word & 15])
-    for register, value in ((c, second), (d, first)):
-        if register < 8:
-            state.write(register, value)
-    return {c, d} & set(range(8))
+    if not mode:
+        return ALL
+    zero, one = Vector(meaning.splat(0)), Vector(meaning.splat(1))
+    gets_least = lanes.apply_operation(state, "sfpswap", [zero, one, mode])[0].bits == 0
+    changed = lanes.apply_operation(state, "sfpswap", [d, c, mode])[0].bits != d.bits
+    swaps = Mask((d.bits == c.bits) & ~gets_least | changed, lanes.common_known(d, c))
+    return complement_mask(swaps) if state.lane_config & INVERTED_SWAP else swaps
 
 
 def _transpose(state: State, row: Instruction, word: int) -> set[int]:
@@ -335,7 +310,7 @@ _COMPUTES: Final[dict[str, str]] = {
     "SFPMUL24": "", "SFPARECIP": "",
 }  # fmt: skip
 """Operations of the table by instruction; those without a name have cases of their own."""
-_KNOWN: Final = _FLAGS | _WRITES.keys() | _COMPUTES.keys()
+KNOWN: Final = FLAGS | _WRITES.keys() | _COMPUTES.keys()
 
 
 def _execute_computation(state: State, name: str, word: int) -> set[int]:
@@ -344,7 +319,7 @@ def _execute_computation(state: State, name: str, word: int) -> set[int]:
         target, mode = word >> 20 & 15, word >> 16 & 15
     operation, operands = _decode_operands(state, name, word, mode)
     if name == "SFPMOV" and mode & 8:
-        return _write_register(state, target, Vector(state.drawn()))
+        return _write_register(state, target, _special_register(state, word >> 8 & 15))
     if name == "SFPMOV" and mode == 2 and target < 8:
         state.registers[target] = state.registers[word >> 8 & 15]
         return {target}
@@ -356,6 +331,17 @@ def _execute_computation(state: State, name: str, word: int) -> set[int]:
 
 
 _INDIRECT: Final = frozenset({"SFPMAD", "SFPADD", "SFPMUL", "SFPMULI", "SFPADDI", "SFPLUT", "SFPLUTFP32"})
+
+
+def _special_register(state: State, number: int) -> Vector:
+    """What SFPMOV reads in mode 8: the macros' configuration, LaneConfig, which is 0, or a random number (ISA
+    documentation, page of `SFPMOV`).
+    """
+    if number == 9:
+        return Vector(state.drawn())
+    macros = state.macros
+    configured = (*macros.templates, *macros.sequences, macros.miscellaneous)
+    return Vector(meaning.splat(configured[number] if number < 9 else state.lane_config if number == 15 else 0))
 
 
 def _write_result(state: State, target: int, value: Vector, indirect: bool) -> set[int]:
@@ -377,7 +363,7 @@ def _decode_operands(state: State, name: str, word: int, mode: int) -> tuple[str
     c, d, immediate = state.registers[word >> 8 & 15], state.registers[word >> 4 & 15], word >> 12 & 0xFFF
     match name:
         case "SFPMAD" | "SFPADD" | "SFPMUL":
-            a = _gather_indirect(state) if mode & 4 else state.registers[word >> 16 & 15]
+            a = gather_indirect(state) if mode & 4 else state.registers[word >> 16 & 15]
             signs = mode & 3 if state.member == "blackhole" else 0
             return "sfpmad", [a, state.registers[word >> 12 & 15], c, signs]
         case "SFPMULI" | "SFPADDI":
@@ -405,8 +391,6 @@ def _decode_operands(state: State, name: str, word: int, mode: int) -> tuple[str
         case "SFPSETSGN":
             return ("sfpsetsgn_i", [c, immediate & 1, 0]) if mode & 1 else ("sfpsetsgn_v", [c, d, 0])
         case "SFPMOV":
-            if mode & 8 and (word >> 8 & 15) != 9:
-                raise unsupported_error("SFPMOV of a special register")
             return "sfpmov", [c, mode & 1]
         case "SFP_STOCH_RND":
             rounding = word >> 21 & (3 if state.member == "blackhole" else 1)
@@ -451,7 +435,7 @@ def _decode_shift(state: State, c: Vector, d: Vector, immediate: int, mode: int)
     return "sfpshft_i", [c if blackhole and mode & 4 else d, _sign_extend_12(immediate), arithmetic]
 
 
-def _gather_indirect(state: State) -> Vector:
+def gather_indirect(state: State) -> Vector:
     """Indirect source: by lane from the register that the low four bits of L7 name."""
     named = state.registers[7]
     found = Vector(meaning.splat(0))
@@ -481,5 +465,5 @@ def _set_flags(state: State, name: str, word: int, value: Vector) -> None:
 
 def unsupported_error(what: str) -> PolyloomError:
     """For what the state does not have."""
-    help = "it knows instructions of the vector unit without SFPLOADMACRO, INCRWC, SETRWC, SETC16 and REPLAY"
+    help = "it knows instructions of the vector unit, INCRWC, SETRWC, SETC16 and REPLAY"
     return input_error("PL1244", f"the interpreter of vector kernels does not model {what}", help=help)

@@ -27,6 +27,11 @@ inline void inc_dst_addr() {
 
 }  // namespace ckernel::math
 
+namespace ckernel {
+// The kernel has all of Dst.
+inline std::uint32_t get_dest_buffer_base() { return 0; }
+}  // namespace ckernel
+
 using namespace ckernel;
 
 #endif
