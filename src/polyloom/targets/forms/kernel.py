@@ -23,6 +23,7 @@ from polyloom.ir.signature import Argument, Extent, Signature
 from polyloom.ir.ssa import Function
 from polyloom.recursion import with_deep_stack
 from polyloom.targets.forms.loops import reassociation_bounds
+from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.forms.ssa_function import (
     Content,
     better_error,
@@ -48,12 +49,13 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
     oracles = _Oracles(nest, reference, function, signature, scratch)
     bounds = reassociation_bounds if reassociates and reassociate else None
     interpreter = Oracle("interpreter", "the interpreter of SSA form", oracles.interpreter, bounds)
+    own = Oracle("source", "the source", oracles.source, bounds)
     return Subject(
         "function",
         Content(function, nest.span, True, reassociate),
         path,
         signature,
-        (interpreter, Oracle("source", "the source", oracles.source, bounds)),
+        (interpreter, own, *numpy_oracles(reference, own)),
         perf_counter() - start,
         oracles.explain,
         oracles.hidden,
