@@ -151,7 +151,7 @@ def _tensor_work(plan: Plan, phase: Phase, asked: _Request) -> Work | None:
     """
     is_only = len(plan.phases) == 1
     made = product.work(phase, asked.fp, is_only=is_only)
-    made = made if made is not None else convolutions.phase_convolution(phase.program, asked.fp, is_only=is_only)
+    made = made if made is not None else convolutions.phase_convolution(phase, asked.fp, is_only=is_only)
     return None if made is None or (asked.exact and not made.exact) else made
 
 
