@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from polyloom.frontend.source import Arrays, Source
-from polyloom.targets.forms.loops import EQUATIONS, equations_name
+from polyloom.frontend.source import Arrays, Reference
 from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.subject import ErrorBounds, Oracle
 from polyloom.targets.tensix.map.loops.functions import LARGEST_ANGLE
@@ -23,15 +23,14 @@ _Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
 
 
 def loop_oracles(
-    source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str
+    reference: Reference, program: Oracle, arithmetic: _Outputs, bounds: ErrorBounds, result: Result, help: str
 ) -> tuple[Oracle, ...]:
-    """Both oracles, and NumPy for kernels of whole arrays; `result` is the format of the outputs, in which ulps are
-    counted.
+    """Both oracles, and NumPy for kernels of whole arrays; `program` interprets it, `result` is the format of the
+    outputs, in which ulps are counted.
     """
     near, figures = partial(_known_bounds, bounds), partial(_error_figures, result)
-    program = Oracle(EQUATIONS, equations_name(source), equations, near, figures, "PL1235", help)
-    own = Oracle("arithmetic", "the tile's arithmetic", arithmetic)
-    return own, program, *numpy_oracles(source.reference, program)
+    judged = replace(program, bounds=near, figures=figures, code="PL1235", help=help)
+    return Oracle("arithmetic", "the tile's arithmetic", arithmetic), judged, *numpy_oracles(reference, judged)
 
 
 def bound_help(functions: Collection[str], *, has_products: bool) -> str:
