@@ -34,15 +34,16 @@ from polyloom.targets.forms.ssa_function import (
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Oracle, Subject, Written
 from polyloom.transform.nest_to_ssa.scratch_arguments import scratch_arguments
+from polyloom.transform.reduction_interchange import interchange_reductions
 
 
-def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False) -> Subject:
+def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False, by_rows: bool = False) -> Subject:
     """Subject of a kernel, for a machine with pointers of 32 or 64 bits; `reassociates`: the machine changes the order
-    of float sums where that is allowed. Errors: PL010x, PL024x.
+    of float sums where that is allowed, `by_rows`: it computes rows in vectors. Errors: PL010x, PL024x.
     """
     start = perf_counter()
     read, reference, path = _read_kernel(written)
-    nest, scratch = scratch_arguments(read)
+    nest, scratch = scratch_arguments(interchange_reductions(read) if by_rows else read)
     # Expressions may be nested deeper than Python's stack allows.
     function = with_deep_stack(frontend.nest_ssa)(nest, pointers, written.watch)
     signature, reassociate = kernel_signature(nest, scratch), written.options.reassociate
