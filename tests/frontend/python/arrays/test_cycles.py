@@ -38,7 +38,8 @@ PAIRS = {
     "covariance": (
         "data: pl.f32[N, M], mean: pl.f32[M], cov: pl.f32[M, M]",
         "mean[:] = data.mean(axis=0)\ndata -= mean\ncov[:] = data.T @ data / (N - 1.0)",
-        "for j in range(M):\n    mean[j] = 0.0\n    for i in range(N):\n        mean[j] += data[i, j]\n    mean[j] /= N\n"
+        "for j in range(M):\n    mean[j] = 0.0\n    for i in range(N):\n        mean[j] += data[i, j]\n"
+        "    mean[j] /= N\n"
         "for i in range(N):\n    for j in range(M):\n        data[i, j] -= mean[j]\n"
         "for i in range(M):\n    for j in range(M):\n        cov[i, j] = 0.0\n        for k in range(N):\n"
         "            cov[i, j] += data[k, i] * data[k, j]\n        cov[i, j] /= N - 1.0",

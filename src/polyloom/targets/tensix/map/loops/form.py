@@ -47,6 +47,7 @@ from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
+from polyloom.transform.writers import runs_in_place
 
 __all__ = ["CUT", "FORM", "Content"]
 
@@ -92,7 +93,10 @@ def _load_arrays(kernel: Kernel, written: Written, options: Any) -> Subject:
     of, texts = array_signature(kernel, stages, views), source_texts([kernel.arrays.program.span])
     oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
     seconds = perf_counter() - start
-    return Subject("loops", content, kernel.path, of, oracles, seconds, texts=texts, watch=written.watch)
+    in_place = partial(runs_in_place, kernel.nest)
+    return Subject(
+        "loops", content, kernel.path, of, oracles, seconds, texts=texts, watch=written.watch, in_place=in_place
+    )
 
 
 def _load_loops(written: Written, options: Any) -> Subject:
@@ -107,7 +111,16 @@ def _load_loops(written: Written, options: Any) -> Subject:
     program_oracle = Oracle(EQUATIONS, loops.equations_name(source), partial(_equation_outputs, source, content))
     oracles = _content_oracles(content, source.reference, program_oracle)
     return Subject(
-        "loops", content, source.path, of, oracles, source.seconds, source=source, texts=known, watch=written.watch
+        "loops",
+        content,
+        source.path,
+        of,
+        oracles,
+        source.seconds,
+        source=source,
+        texts=known,
+        watch=written.watch,
+        in_place=None if source.nest is None else partial(runs_in_place, source.nest),
     )
 
 
