@@ -10,6 +10,7 @@ from polyloom.diagnostics import INTERNAL, Diagnostic, enforce
 from polyloom.ir.formula import Apply, Leaf, Sum, index_dimension, leaves, result_element, subterms
 from polyloom.ir.operations import BY_NAME
 from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.sets import Affine
 
 Rule = Callable[[Program], Iterator[Diagnostic]]
 
@@ -81,7 +82,10 @@ def formulas_are_of_operations(program: Program) -> Iterator[Diagnostic]:
 def outputs_are_parts_of_results(program: Program) -> Iterator[Diagnostic]:
     for o in program.outputs:
         own = sorted(n for n in o.at if isinstance(n, int))
-        if len(o.at) != len(program.shapes[o.definition]) or own != list(range(len(program.shapes[o.array]))):
+        # An array of one element is a number to a stage: an extent of 1 may be no dimension.
+        shape = program.shapes[o.array]
+        ranks = len(shape), sum(extent != Affine((), 1) for extent in shape)
+        if len(o.at) != len(program.shapes[o.definition]) or own not in [list(range(rank)) for rank in ranks]:
             yield _fault(f"{o.array} is no part of {o.definition}")
 
 

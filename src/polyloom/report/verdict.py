@@ -17,6 +17,7 @@ def verdict(comparisons: Sequence[Mapping[str, Any]]) -> str:
     """Of all comparisons, the decisive first."""
     if not comparisons:
         return "not compared: no source"
+    comparisons = [each for each in comparisons if "outputs" not in each or each["verdict"] == "differs"]
     # Of equal verdicts the last comparison decides (`run.verdict.decisive`), so that it is named first.
     nearest = comparisons[::-1]
     parts = [f"DIFFERS from {each['what']}" for each in nearest if each["verdict"] == "differs"]
@@ -25,6 +26,15 @@ def verdict(comparisons: Sequence[Mapping[str, Any]]) -> str:
     if not parts:
         return f"equal bits, compared with {equal}"
     return ", ".join([*parts, *([f"equal bits with {equal}"] if equal else [])])
+
+
+def distances(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Of oracles that round in another order: rows of how far each output is from theirs."""
+    return [
+        (f"{name} by {each['what']}", _describe_distance(found))
+        for each in data.get("comparisons") or ()
+        for name, found in each.get("outputs", {}).items()
+    ]
 
 
 def run_verdict(data: Mapping[str, Any]) -> str:
@@ -50,9 +60,16 @@ def join_words(words: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(first), last)))
 
 
+def _describe_distance(of: Mapping[str, Any]) -> str:
+    return f"largest difference {_figure(of['error'])}, {_bound_words(of)}"
+
+
 def _describe_error(of: Mapping[str, Any], what: str = "") -> str:
-    bound = f"bound {_figure(of['bound'])}" if of.get("bound") is not None else "no bound known"
-    return " ".join(filter(None, (_figure(of["error"]), f"of {what}" if what else "", f"({bound})")))
+    return " ".join(filter(None, (_figure(of["error"]), f"of {what}" if what else "", f"({_bound_words(of)})")))
+
+
+def _bound_words(of: Mapping[str, Any]) -> str:
+    return f"bound {_figure(of['bound'])}" if of.get("bound") is not None else "no bound known"
 
 
 def _figure(value: float | str) -> str:

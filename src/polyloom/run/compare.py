@@ -31,7 +31,9 @@ def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | Non
     difference = next((d for d in (_locate_difference(*pair, oracle) for pair in pairs) if d is not None), None)
     # An oracle that does not judge only measures: its differences are errors, never a verdict.
     if difference is not None and oracle.judges:
-        return Compared(oracle.name, oracle.what, "differs", difference=difference)
+        return Compared(
+            oracle.name, oracle.what, "differs", difference=difference, outputs={} if oracle.apart else None
+        )
     if difference is None and allowed is None:
         return Compared(oracle.name, oracle.what, "equal bits")
     meant = [
@@ -39,12 +41,17 @@ def compare(expected: Arrays, got: Arrays, oracle: Oracle, allowed: Arrays | Non
         for name, want, _, _ in pairs
     ]
     equal = not any(np.any(_unequal(want, have)) for want, have, _ in meant)
+    errors = [_greatest(_errors(want, have)) for want, have, _ in meant]
+    limits = [_greatest(by) for _, _, by in meant]
     # Over all outputs: a verdict has one error and one bound.
-    error = max((_greatest(_errors(want, have)) for want, have, _ in meant), default=0.0)
-    bound = max((_greatest(by) for _, _, by in meant), default=0.0)
-    return Compared(
-        oracle.name, oracle.what, "equal bits" if equal else "within", error, bound if isfinite(bound) else None
-    )
+    error, bound = max(errors, default=0.0), _finite(max(limits, default=0.0))
+    each = zip(pairs, errors, limits, strict=True)
+    outputs = {name: (far, _finite(limit)) for (name, *_), far, limit in each} if oracle.apart else None
+    return Compared(oracle.name, oracle.what, "equal bits" if equal else "within", error, bound, outputs=outputs)
+
+
+def _finite(bound: float) -> float | None:
+    return bound if isfinite(bound) else None
 
 
 def _constrained_elements(want: Array, have: Array, allowed: Array) -> tuple[Array, Array, Array]:

@@ -376,7 +376,11 @@ class Result:
     def _summary(self) -> list[tuple[str, str]]:
         """Summary rows, those that a reader wants first."""
         summary = self.instance.target.summary
-        return [*([] if summary is None else summary(self.data)), *run_text.times(self.data)]
+        return [
+            *([] if summary is None else summary(self.data)),
+            *words.distances(self.data),
+            *run_text.times(self.data),
+        ]
 
     @property
     def _drawn(self) -> list[tuple[str, str]]:

@@ -19,7 +19,8 @@ _VERDICTS: Final[tuple[Verdict, ...]] = ("equal bits", "within", "differs")
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Comparison of outputs with those of one oracle, `name` in data and `what` in sentences. `error` is the greatest
-    of all elements, `bound` the greatest of their bounds, None where there is none."""
+    of all elements, `bound` the greatest of their bounds, None where there is none. `outputs` are both for each output,
+    of an oracle that is apart."""
 
     name: str
     what: str
@@ -27,13 +28,19 @@ class Compared:
     error: float = 0.0
     bound: float | None = None
     difference: Diagnostic | None = None
+    outputs: Mapping[str, tuple[float, float | None]] | None = None
 
     @property
     def data(self) -> dict[str, Json]:
         """JSON object as `run --json` has it."""
         is_near = self.verdict == "within" or (self.verdict == "equal bits" and self.bound is not None)
         far = {"error": _json_number(self.error), "bound": _json_number(self.bound)} if is_near else {}
-        return {"with": self.name, "what": self.what, "verdict": self.verdict, **far}
+        pairs = [(name, each) for name, each in (self.outputs or {}).items()]
+        apart: Json = {
+            name: {"error": _json_number(error), "bound": _json_number(bound)} for name, (error, bound) in pairs
+        }
+        told: dict[str, Json] = {} if self.outputs is None else {"outputs": apart}
+        return {"with": self.name, "what": self.what, "verdict": self.verdict, **far, **told}
 
 
 def severity(of: Compared) -> tuple[int, float]:
@@ -44,7 +51,8 @@ def severity(of: Compared) -> tuple[int, float]:
 def decisive(found: Sequence[Compared]) -> Compared | None:
     """Comparison that gives the verdict: the last that differs, else the last within a bound, else the last."""
     # `max` keeps the first of equal ones: reversed, that is the last one.
-    return max(reversed(found), key=lambda each: _VERDICTS.index(each.verdict), default=None)
+    deciding = [each for each in found if each.outputs is None or each.verdict == "differs"]
+    return max(reversed(deciding), key=lambda each: _VERDICTS.index(each.verdict), default=None)
 
 
 def verdict_keys(found: Sequence[Compared]) -> Mapping[str, Json]:

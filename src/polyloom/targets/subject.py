@@ -56,7 +56,8 @@ class Oracle:
 
     A difference has the `code` and the `help`. One that does not judge only tells how far outputs are, since nobody
     knows how far they may be. A `common` one gives the same outputs whatever the target, its place and its options. Of
-    several oracles of a subject, the last is nearest to what the user wrote.
+    several oracles of a subject, the last is nearest to what the user wrote. One that is apart gives no verdict unless
+    it differs: for each output it is told how far the two are.
     """
 
     name: str
@@ -70,6 +71,8 @@ class Oracle:
     judges: bool = True
     # Exploration keeps the outputs of a common oracle for all places and options of a source.
     common: bool = False
+    # Outputs of another order of rounding: results have equal bits by the oracles beside it.
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polyloom.ir.nest import Nest, Statement, Storage, accesses, statements
+from polyloom.ir.nest import Assign, Loop, Nest, Node, Statement, Storage, accesses, statements, taken_names
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Reference
-from polyloom.names import hidden_dims, hidden_name
+from polyloom.names import fresh_name, hidden_dims, hidden_name
 from polyloom.sets import Affine
 from polyloom.sets.isl import affine_map
 from polyloom.transform.pieces import Pieces, with_loop_names
@@ -152,6 +152,24 @@ def runs_in_place(nest: Nest, result: str, read: str) -> bool:
         if reference.name == read
         for _ in writers.reaching_writers(new, replace(reference, name=result))
     )
+
+
+def execute_in_place(nest: Nest, result: str, read: str) -> Nest:
+    """In-place form of a nest where the array `read` is the array `result` itself (anti-dependences; Bernstein 1966):
+    with one name for both where no element is read behind a write of it, else on a copy of what was there before.
+    """
+    body = _RenamedArray(read, result).nodes(nest.body)
+    if runs_in_place(nest, result, read):
+        return replace(nest, body=body, storage=tuple(s for s in nest.storage if s.name != read))
+    storage = tuple(replace(s, role="local") if s.name == read else s for s in nest.storage)
+    names = taken_names(nest)
+    loops = [fresh_name("i", names) for _ in nest[read].shape]
+    index = tuple(map(Affine.symbol, loops))
+    span = nest[read].span
+    copy: Node = Assign(fresh_name("copy", names), Reference(read, index), Reference(result, index), span)
+    for loop, extent in reversed([*zip(loops, nest[read].shape, strict=True)]):
+        copy = Loop(loop, (Affine(),), (extent,), (copy,), span=span)
+    return replace(nest, body=(copy, *nest.body), storage=storage)
 
 
 class _RenamedArray(Rewriter):

@@ -20,8 +20,8 @@ from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.frontend.python.arrays.agreement import Agreement, agreement
 from polyloom.frontend.python.arrays.detect import is_array_function
 from polyloom.frontend.python.arrays.native import bind_arguments, call_function
+from polyloom.frontend.python.arrays.reference import ArrayReference
 from polyloom.frontend.python.arrays.signature import ArrayFunction, read_arrays
-from polyloom.frontend.python.arrays.values import as_items
 from polyloom.frontend.python.bind_arguments import bind_arguments as bind
 from polyloom.frontend.python.execute import Executable
 from polyloom.frontend.python.infer import Types
@@ -29,9 +29,7 @@ from polyloom.frontend.python.infer_statements import infer_types
 from polyloom.frontend.python.lower_kernel import lower_kernel
 from polyloom.frontend.python.resolve_names import Function, resolve_names
 from polyloom.frontend.python.syntax_tree import find_definition
-from polyloom.frontend.source import Arrays
-from polyloom.ir.arrays.error_bound import error_bounds
-from polyloom.ir.arrays.interpret import interpret
+from polyloom.frontend.source import Arrays, Reference
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.recursion import nesting_error, with_deep_stack
@@ -80,9 +78,13 @@ class Kernel:
         """Whether it is read as a program of whole arrays."""
         return is_array_function(self.function, find_definition(self.function)[1])
 
-    @cached_property
+    @property
     def arrays(self) -> ArrayFunction:
         """The whole-array program that it is; where annotations are missing, with the types of its first call."""
+        return self._array_function
+
+    @cached_property
+    def _array_function(self) -> ArrayFunction:
         return with_deep_stack(read_arrays)(self.function, self.called)
 
     def _argument_arrays(self, named: Mapping[str, object]) -> dict[str, object]:
@@ -122,12 +124,12 @@ class Kernel:
         """The nest that is there, or else the more general one."""
         return self.__dict__.get("nest") or self.indirect
 
-    def reference(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
-        """Reference result: each array that the function assigns, from copies of `arrays` (zeros where none
-        is given).
-        """
-        if self.is_array_function:
-            return self._interpret_arrays(parameters, arrays)
+    @property
+    def reference(self) -> Reference:
+        """Reference: each array that the function assigns, from copies of the arrays (zeros where none is given)."""
+        return ArrayReference(self) if self.is_array_function else self._execute_loops
+
+    def _execute_loops(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
         values = {name: self._copy_argument(name, parameters, arrays) for name in self._resolved_function.storage}
         self._execute(
             parameters,
@@ -143,22 +145,10 @@ class Kernel:
     def compare_with_numpy(self, parameters: Mapping[str, int], arrays: Arrays) -> dict[str, Agreement]:
         """For each result of a kernel of whole arrays, how far NumPy, which runs the function itself, is from the
         ordered meaning, and the bound of that which follows from rounding. Raises PL0812 where it is further."""
-        taken = {name: np.array(arrays[name]) for name in self.arrays.order if name in arrays}
-        sizes = {name: parameters[name] for name in self.arrays.program.parameters}
-        returned = call_function(self.function, self.arrays.program, (), {**taken, **self.arrays.fixed, **sizes})
-        ordered = self._interpret_arrays(parameters, arrays)
-        bounds = error_bounds(self.arrays.program, parameters, arrays)
-        found = {**taken, **dict(zip(self.arrays.results, as_items(returned), strict=False))}
+        reference = ArrayReference(self)
+        found, bounds = reference.run_numpy(parameters, arrays), reference.bounds(parameters, arrays)
+        ordered = reference(parameters, arrays)
         return {name: agreement(name, want, found[name], bounds[name]) for name, want in ordered.items()}
-
-    def _interpret_arrays(self, parameters: Mapping[str, int], arrays: Arrays) -> Arrays:
-        """The ordered meaning of whole arrays."""
-        span = self.arrays.program.span
-        try:
-            return with_deep_stack(interpret)(self.arrays.program, parameters, arrays)
-        except ZeroDivisionError:
-            help = "guard the divisor: `np.where(b != 0, b, 1)`"
-            raise input_error("PL0233", "an integer division by zero", span=span, help=help) from None
 
     def _copy_argument(self, name: str, parameters: Mapping[str, int], arrays: Arrays) -> Any:
         storage = self._resolved_function.storage[name]

@@ -33,7 +33,6 @@ from polyloom.ir.arrays.program import (
     View,
     dtype,
     shape,
-    stores,
 )
 from polyloom.ir.operations import BY_NAME
 
@@ -44,20 +43,25 @@ _LIBRARY: Final = 8.0
 _SLOPE: Final = {"sin": 1.0, "cos": 1.0, "tanh": 1.0, "floor": 0.0, "ceil": 0.0, "rint": 0.0, "trunc": 0.0}
 
 
-def error_bounds(program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any]) -> dict[str, Bound]:
-    """For every argument that is stored to, the greatest distance of each element of NumPy's from the ordered one."""
-    machine = _Machine(program, parameters, arrays)
+def error_bounds(
+    program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any], *, contracts: bool = False
+) -> dict[str, Bound]:
+    """For every argument that is stored to, the greatest distance of each element of NumPy's from the ordered one;
+    with `contracts`, from that of a machine that leaves out the rounding of products in sums."""
+    machine = _Machine(program, parameters, arrays, contracts=contracts)
     with np.errstate(all="ignore"):
         machine.run(program.body, dict(parameters))
-    written = {store.target.name for store in stores(program.body)}
-    return {s.name: machine.bounds[s.name] for s in program.storage if s.role == "argument" and s.name in written}
+    return {name: machine.bounds[name] for name in program.written_arguments}
 
 
 class _Machine(Interpreter):
     """`bounds` are those of the elements of `arrays` (mutable)."""
 
-    def __init__(self, program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any]) -> None:
+    def __init__(
+        self, program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any], *, contracts: bool
+    ) -> None:
         super().__init__(program, parameters, arrays)
+        self.contracts = contracts
         self.bounds: dict[str, Bound] = {name: np.zeros(array.shape) for name, array in self.arrays.items()}
 
     def store(self, store: Store, values: Mapping[str, int]) -> None:
@@ -101,7 +105,8 @@ class _Machine(Interpreter):
 
     def operation_error(self, value: Apply, values: Mapping[str, int]) -> Any:
         known = [self.bound(operand, values) for operand in value.operands]
-        if not any(np.any(each) for each in known) and value.operation not in _TRANSCENDENTAL:
+        alike = not self.contracts or value.operation not in _CONTRACTED
+        if alike and not any(np.any(each) for each in known) and value.operation not in _TRANSCENDENTAL:
             return np.float64(0)
         given = [np.asarray(self.value(operand, values)).astype(np.float64) for operand in value.operands]
         result = np.abs(np.asarray(self.value(value, values)).astype(np.float64))
@@ -113,7 +118,7 @@ class _Machine(Interpreter):
         library = _LIBRARY * self.unit(value) * result if value.operation in _TRANSCENDENTAL else 0.0
         # The same operands give the same result: IEEE 754 leaves no choice.
         exact = np.logical_and.reduce([each == 0 for each in differs])
-        return np.where(exact, 0.0, grown + rounded) + library
+        return np.where(exact & alike, 0.0, grown + rounded) + library
 
     def contraction_error(self, value: Contract, values: Mapping[str, int]) -> Any:
         """Of n products: each is wrong by its factors' errors, and the sum by 2 n u of their magnitudes."""
@@ -141,6 +146,8 @@ class _Machine(Interpreter):
                 return np.where(np.any(wrong > 0, value.axes), np.inf, 0.0)
 
 
+_CONTRACTED: Final = ("add", "sub", "mul", "div", "sqrt")
+"""What two machines round differently from the same operands, where one contracts."""
 _TRANSCENDENTAL: Final = ("exp", "exp2", "log", "sin", "cos", "tanh", "pow")
 
 

@@ -36,7 +36,6 @@ from polyloom.ir.arrays.program import (
     dtype,
     label_extents,
     shape,
-    stores,
     summed_labels,
 )
 from polyloom.ir.arrays.quotients import value as extent_value
@@ -56,8 +55,7 @@ def interpret(program: Program, parameters: Mapping[str, int], arrays: Mapping[s
     machine = Interpreter(program, parameters, arrays)
     with np.errstate(all="ignore"):
         machine.run(program.body, dict(parameters))
-    written = {store.target.name for store in stores(program.body)}
-    return {s.name: machine.arrays[s.name] for s in program.storage if s.role == "argument" and s.name in written}
+    return {name: machine.arrays[name] for name in program.written_arguments}
 
 
 def extents(shape: Shape, values: Mapping[str, int]) -> tuple[int, ...]:

@@ -174,6 +174,12 @@ class Program:
     def __getitem__(self, name: str) -> Storage:
         return next(s for s in self.storage if s.name == name)
 
+    @property
+    def written_arguments(self) -> tuple[str, ...]:
+        """The arguments that are stored to."""
+        written = {store.target.name for store in stores(self.body)}
+        return tuple(s.name for s in self.storage if s.role == "argument" and s.name in written)
+
 
 def axis(number: int) -> Affine:
     """The symbol of an axis."""

@@ -118,6 +118,8 @@ class _Reader:
                 return read(self, found)
         name = self.word()
         index = self.forms()
+        if name not in self.types:
+            raise ValueError(f"unknown array `{name}`")
         return Read(name, self.types[name], index, self.shape())
 
     def shape(self) -> Shape:

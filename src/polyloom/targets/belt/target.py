@@ -49,7 +49,7 @@ def _model(place: Place, options: Options) -> function.Model:
     """Data model of C on this machine: 32 bits, little-endian; pointers are a w (docs/targets/belt.md, Values and
     faults)."""
     del place, options
-    return function.Model("riscv32-unknown-elf", 4, reassociates=True)
+    return function.Model("riscv32-unknown-elf", 4, reassociates=True, by_rows=True)
 
 
 def _compile(

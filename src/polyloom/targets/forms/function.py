@@ -49,13 +49,14 @@ __all__ = ["Content", "Model", "as_result", "form", "python_scalar"]
 class Model:
     """Data model by which C is read for a target: the target for which clang reads it, the bytes of its `long` (ILP32
     or LP64), the level of clang's optimization (0 to 2); whether it changes the order of float sums where that is
-    allowed.
+    allowed, and whether kernels are to walk through rows in their inner loops.
     """
 
     target: str
     long: int
     level: int = 1
     reassociates: bool = False
+    by_rows: bool = False
 
 
 def form(model: Callable[[Any, Any], Model]) -> Form:
@@ -77,7 +78,7 @@ def _load(written: Written, model: Model) -> Subject:
     """Reader of a function. Errors: those of the front ends."""
     # Only C goes through clang; a Python kernel is lowered from its nest.
     if (path := written.path) is None or not frontend.source_file(path).endswith(".c"):
-        return kernel_subject(written, 8 * model.long, reassociates=model.reassociates)
+        return kernel_subject(written, 8 * model.long, reassociates=model.reassociates, by_rows=model.by_rows)
     start = perf_counter()
     file, options = frontend.split_function_name(path, written.options)
     return read_reachable(file, options.function, options, lambda how: _subject(file, how, model, start, written.watch))

@@ -23,6 +23,7 @@ from polyloom.ir.signature import Argument, Extent, Signature
 from polyloom.ir.ssa import Function
 from polyloom.recursion import with_deep_stack
 from polyloom.targets.forms.loops import reassociation_bounds
+from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.forms.ssa_function import (
     Content,
     better_error,
@@ -33,27 +34,29 @@ from polyloom.targets.forms.ssa_function import (
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Oracle, Subject, Written
 from polyloom.transform.nest_to_ssa.scratch_arguments import scratch_arguments
+from polyloom.transform.reduction_interchange import interchange_reductions
 
 
-def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False) -> Subject:
+def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False, by_rows: bool = False) -> Subject:
     """Subject of a kernel, for a machine with pointers of 32 or 64 bits; `reassociates`: the machine changes the order
-    of float sums where that is allowed. Errors: PL010x, PL024x.
+    of float sums where that is allowed, `by_rows`: it computes rows in vectors. Errors: PL010x, PL024x.
     """
     start = perf_counter()
     read, reference, path = _read_kernel(written)
-    nest, scratch = scratch_arguments(read)
+    nest, scratch = scratch_arguments(interchange_reductions(read) if by_rows else read)
     # Expressions may be nested deeper than Python's stack allows.
     function = with_deep_stack(frontend.nest_ssa)(nest, pointers, written.watch)
     signature, reassociate = kernel_signature(nest, scratch), written.options.reassociate
     oracles = _Oracles(nest, reference, function, signature, scratch)
     bounds = reassociation_bounds if reassociates and reassociate else None
     interpreter = Oracle("interpreter", "the interpreter of SSA form", oracles.interpreter, bounds)
+    own = Oracle("source", "the source", oracles.source, bounds)
     return Subject(
         "function",
         Content(function, nest.span, True, reassociate),
         path,
         signature,
-        (interpreter, Oracle("source", "the source", oracles.source, bounds)),
+        (interpreter, own, *numpy_oracles(reference, own)),
         perf_counter() - start,
         oracles.explain,
         oracles.hidden,

@@ -24,6 +24,7 @@ from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.steps import warnings
 from polyloom.passes import Watch
+from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.transform.writers import runs_in_place
@@ -88,7 +89,8 @@ def _oracles(source: Source) -> tuple[Oracle, ...]:
         return (first,)
     # Only a reduction whose order was changed may differ from the source at all.
     bounds = None if source.exact else reassociation_bounds
-    return first, Oracle("source", "the source", source.reference, bounds, common=True)
+    own = Oracle("source", "the source", source.reference, bounds, common=True)
+    return first, own, *numpy_oracles(source.reference, own)
 
 
 def equations_name(source: Source) -> str:

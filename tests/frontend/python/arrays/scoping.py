@@ -156,3 +156,31 @@ def guarded_division(c: pl.i32[N], d: pl.i32[N]) -> None:
         if d[i] > 0:
             c[i] += 7 % d[i]
     c[:] += 1
+
+
+@pl.kernel
+def first_large(x: pl.f32[N], y: pl.f32[N]) -> Any:
+    total = np.float32(0.0)
+    for i in range(N):
+        if x[i] > 1.8:
+            y[i] = -1.0
+            break
+        y[i] = x[i] * 2.0
+        total += x[i]
+    return total
+
+
+@pl.kernel
+def rows_until(x: pl.f32[N, M], y: pl.f32[M]) -> Any:
+    for _t in range(3):
+        for row in x:
+            if np.sum(row) > 12.0:
+                if row[0] > 3.0:
+                    row -= 1.0
+                    break
+                row *= 0.5
+            else:
+                y *= 0.5
+            row += y
+        y *= 1.5
+    return y * 2.0

@@ -15,7 +15,7 @@ from tests.frontend.python.helpers import assert_same
 
 import polyloom as pl
 from polyloom.analysis.nest_check import check_with_least_sizes
-from polyloom.diagnostics import PolyloomError
+from polyloom.diagnostics import INFEASIBLE, INPUT, PolyloomError
 from polyloom.frontend.python import load_kernel
 from polyloom.frontend.python.arrays.values import as_items
 from polyloom.frontend.python.kernel import Kernel
@@ -111,6 +111,36 @@ def test_riscv_gives_the_ordered_meaning(seed: int, tmp_path: Path) -> None:
 def test_the_belt_gives_the_ordered_meaning(seed: int, tmp_path: Path) -> None:
     kernel = made(seed, tmp_path)
     assert kernel is None or run(kernel, seed, "belt:gold")
+
+
+PLACES = {"tcpa:unit": {"pes": (2, 2)}, "minion:2": {}, "tensix": {}}
+
+
+def run_or_refuse(kernel: Kernel, seed: int, on: str) -> bool:
+    """Whether a machine takes a kernel, which it then computes right; what it does not take is refused with a reason
+    (exit codes 1 and 3), not found out by its results."""
+    try:
+        assert run(kernel, seed, on, **PLACES.get(on, {}))
+    except PolyloomError as error:
+        # A tile's formats have a range, which the data of a program may leave (PL1235).
+        assert error.exit_code in (INPUT, INFEASIBLE) or error.code == "PL1235", error
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("on", "seed"), [("tcpa:unit", 4), ("minion:2", 3), ("minion:2", 7), ("tensix", 0)])
+def test_machines_give_the_ordered_meaning(on: str, seed: int, tmp_path: Path) -> None:
+    kernel = made(seed, tmp_path)
+    assert kernel is not None and run_or_refuse(kernel, seed, on)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("on", [*PLACES, "riscv:rv64gc", "belt:gold"])
+@pytest.mark.parametrize("start", range(100, 400, 20))
+def test_many_machines_give_the_ordered_meaning(on: str, start: int, tmp_path: Path) -> None:
+    known = {seed: made(seed, tmp_path) for seed in range(start, start + 20)}
+    for seed, kernel in known.items():
+        assert kernel is None or run_or_refuse(kernel, seed, on) or on in PLACES, seed
 
 
 def test_a_bound_that_is_too_small_is_seen() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from polyloom.frontend.python.arrays.branches import Branches
+from polyloom.frontend.python.arrays.breaks import has_break, lower_breaks
 from polyloom.frontend.python.arrays.iterables import Range, element, length, sequence
 from polyloom.frontend.python.arrays.names import Frame
 from polyloom.frontend.python.arrays.site import Site
@@ -19,7 +20,8 @@ from polyloom.frontend.python.arrays.statements import arrays_read
 from polyloom.frontend.python.arrays.values import Data, common_type, numpy_type
 from polyloom.frontend.python.resolve_names import stored_names
 from polyloom.ir.arrays.program import Read
-from polyloom.names import fresh_name
+from polyloom.ir.pla import Constant
+from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition
 
 
@@ -30,6 +32,13 @@ class Loops(Branches):
         if node.orelse:
             help = "write its statements behind the loop"
             raise frame.text.error("PL0133", "a loop with `else` cannot stand in a kernel", node.orelse[0], help)
+        if has_break(node):
+            # Names with a dot are no user's.
+            flag, stop = dotted_name("running", node.lineno), dotted_name("stop", node.lineno)
+            frame.names |= {flag: Data(Constant(1, "i32")), stop: Data(Constant(0, "i32"))}
+            self.loop(lower_breaks(node, flag, stop), frame)
+            frame.names = {name: value for name, value in frame.names.items() if name not in (flag, stop)}
+            return
         site = self.site(node.iter, frame)
         items = self.evaluate(node.iter, frame)
         known = sequence(site, items)

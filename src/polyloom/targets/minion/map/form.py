@@ -21,6 +21,7 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import number_leaves
 from polyloom.targets.forms import loops
+from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.minion.map import oracles as judges
 from polyloom.targets.minion.map.convolution import source as convolutions
 from polyloom.targets.minion.map.phase_work import Content, Work
@@ -150,7 +151,7 @@ def _tensor_work(plan: Plan, phase: Phase, asked: _Request) -> Work | None:
     """
     is_only = len(plan.phases) == 1
     made = product.work(phase, asked.fp, is_only=is_only)
-    made = made if made is not None else convolutions.phase_convolution(phase.program, asked.fp, is_only=is_only)
+    made = made if made is not None else convolutions.phase_convolution(phase, asked.fp, is_only=is_only)
     return None if made is None or (asked.exact and not made.exact) else made
 
 
@@ -170,8 +171,10 @@ def _convolution_subject(plan: Plan, work: Work, read: simd.Read, written: Writt
 def _oracles(plan: Plan, works: tuple[Work, ...], read: simd.Read | None) -> tuple[Oracle, ...]:
     """Oracles: the machine's arithmetic, and the source itself where the host can execute it."""
     oracle = judges.arithmetic_oracle(plan, works, partial(_execute_phases, plan, works))
-    own = judges.equations_oracle(plan, works) if read is None else judges.source_oracle(plan, works, read)
-    return (oracle,) if own is None else (oracle, own)
+    if read is None:
+        return oracle, judges.equations_oracle(plan, works)
+    own = judges.source_oracle(plan, works, read)
+    return (oracle, *(() if own is None else (own, *numpy_oracles(read.reference, own))))
 
 
 def _nest_subject(read: simd.Read, asked: _Request, written: Written, why: str) -> Subject:
@@ -187,7 +190,7 @@ def _nest_subject(read: simd.Read, asked: _Request, written: Written, why: str) 
     is_known = bounds is not None or simd.is_discrete(read.nest)
     known = Oracle("source", "the source", read.reference, bounds) if is_known else None
     source = known or judges.unbounded_oracle(read)
-    oracles = (oracle,) if source is None else (oracle, source)
+    oracles = (oracle, *(() if source is None else (source, *numpy_oracles(read.reference, source))))
     taken = signature.plan_signature(plan, read.nest)
     content = Content(plan, (work,), (why,) if why else ())
     return Subject("loops", content, read.path, taken, oracles, watch=written.watch)

@@ -7,7 +7,7 @@ between them. What a phase writes is visible to all minions when its code ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Contraction, Matrix
 from polyloom.analysis.matrices import View, matrix_view
-from polyloom.ir.plan import Plan
+from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import Mode, Part, Team
 from polyloom.targets.minion.map.product.operand import Kind
@@ -27,6 +27,14 @@ from polyloom.targets.target import Json
 Arrays = dict[str, NDArray[Any]]
 Shape = tuple[int, ...]
 Bounds = Callable[[Mapping[str, int], Arrays, Arrays, Shape], NDArray[Any]]
+
+
+def overwrites_factor(phase: Phase, factors: Iterable[str]) -> bool:
+    """Anti dependence of a phase on itself: whether its result lies where one of the factors does, which the tensor
+    unit still loads when it has stored the first tiles.
+    """
+    places = dict(phase.inputs)
+    return bool({places[name] for name in factors} & {name for _, name in phase.outputs})
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from polyloom.targets.tensix.words.arrays.area import MEETING, Area, broadcast_i
 from polyloom.targets.tensix.words.arrays.elements import element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
+from polyloom.targets.tensix.words.arrays.views import view_arrays
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.targets.trace import Trace
 
@@ -109,6 +110,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     """Run of loops: tilized arguments, execution, untilized results. Errors: PL1220 to PL1222 of the tile, PL1234,
     PL1236.
     """
+    inputs = view_arrays(note.views, {}, inputs)
     words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
     laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
     # Column-major order of tiles is what the programs of T0 and T2 walk through.
@@ -118,7 +120,10 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     # T2 is the last to meet: its word changes when a stage's results are in L1.
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
     ran = execute_threads(data, note.signature.name, laid, limits, watched)
-    outputs = {written.array: _read_output(written, ran.l1, note.how) for written in note.outputs}
+    outputs = {
+        written.array: _read_output(written, ran.l1, note.how).reshape(_output_shape(note, written.array))
+        for written in note.outputs
+    }
     facts: dict[str, Json] = {
         **_format_facts(note),
         "tiles": _tile_counts(note.stages),
@@ -126,6 +131,12 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
         **ran.facts,
     }
     return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
+
+
+def _output_shape(note: Note, name: str) -> tuple[int, ...]:
+    argument = note.signature.argument(name)
+    assert argument is not None, "the note was checked"
+    return argument.extents({})
 
 
 def _format_facts(note: Note) -> dict[str, Json]:

@@ -10,13 +10,12 @@ from polyloom.analysis.contraction import Contraction
 from polyloom.analysis.contraction_sums import contraction_sums
 from polyloom.analysis.convolution_nest import sum_of_products
 from polyloom.ir.nest import Apply, Expression, Nest, statements
-from polyloom.ir.pla import Program
-from polyloom.ir.plan import Plan
+from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.ssa import Place
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.convolution.form import work
 from polyloom.targets.minion.map.frame import span_place
-from polyloom.targets.minion.map.phase_work import Work
+from polyloom.targets.minion.map.phase_work import Work, overwrites_factor
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.options import Fp
 
@@ -54,14 +53,18 @@ def _has_madd(value: Expression) -> bool:
     return isinstance(value, Apply) and (value.operation == "madd" or any(map(_has_madd, value.operands)))
 
 
-def phase_convolution(program: Program, fp: Fp, *, is_only: bool = False) -> Work | None:
+def phase_convolution(phase: Phase, fp: Fp, *, is_only: bool = False) -> Work | None:
     """Work of a phase; None where it is no convolution. Rows of bytes are results of a phase that is the only one, as
     those of products.
     """
+    program = phase.program
     # Rows of bytes do not fill lines, for which a later phase would have to wait (docs/targets/minion.md).
     if not is_only and any(array.dtype in ("i8", "u8") for array in program.outputs):
         return None
     types = {array.name: array.dtype for array in (*program.inputs, *program.outputs)}
     spans = [e.span for e in program.equations if e.span is not None and e.target.name in types]
     fuses = any(equation.operation == "madd" for equation in program.equations)
-    return work(equations.sum_of_products(program), types, fp, span_place(spans[-1] if spans else None), fuses=fuses)
+    found = equations.sum_of_products(program)
+    if found is not None and overwrites_factor(phase, [factor.array for factor in found.factors]):
+        return None
+    return work(found, types, fp, span_place(spans[-1] if spans else None), fuses=fuses)

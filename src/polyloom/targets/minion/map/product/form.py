@@ -21,7 +21,7 @@ from polyloom.ir.pla import Program
 from polyloom.ir.plan import Phase
 from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import span_place
-from polyloom.targets.minion.map.phase_work import Arrays, Multiplied, Work
+from polyloom.targets.minion.map.phase_work import Arrays, Multiplied, Work, overwrites_factor
 from polyloom.targets.minion.map.product import arithmetic
 from polyloom.targets.minion.map.product.compile import has_helpers, product_code
 from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, Kind
@@ -59,6 +59,8 @@ def work(phase: Phase, fp: str, *, is_only: bool = False) -> Work | None:
         return None
     kind = None if found is None else _kind(phase.program, found, fp)
     if found is None or kind is None or not has_matrix_views(found):
+        return None
+    if overwrites_factor(phase, (found.left.array, found.right.array)):
         return None
     if found.steps and not is_only and _has_result_type(phase.program, found, ("i8", "u8")):
         return None

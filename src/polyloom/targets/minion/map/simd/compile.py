@@ -53,7 +53,7 @@ def compile_nest(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compi
     made = arrange_nest(own, setting.team, fp)
     shared = share_work(made, machine_description(setting.team))
     # Arrays of partial results and expanded temporaries are locals of the arranged nest, and need memory of their own.
-    place = place_locals(made, tuple(setting.arrays.values()), setting.scratch)
+    place = place_locals(made, setting.arrays, setting.scratch)
     parts = spmd_program.program_parts(
         made, shared, place, setting.team, setting.prefix, setting.later if others else None
     )

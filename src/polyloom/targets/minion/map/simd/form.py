@@ -32,6 +32,7 @@ from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
 from polyloom.transform.loop_generation import NoLoopOrder, generate_loops
 from polyloom.transform.parallel.lane_interpreter import interpret_lanes
+from polyloom.transform.writers import execute_in_place
 
 HARTS: Final = 2
 """Of each minion."""
@@ -117,7 +118,13 @@ class _Equations:
             raise infeasible("PL1350", message, span=error.span, help=help) from None
 
     def code(self, setting: Setting) -> Made:
-        return _compile_code(self.nest(setting.values), self.fp, self.others, setting)
+        nest, places = self.nest(setting.values), setting.arrays
+        # An array that the phase reads and writes has two names in its equations, and one place in memory.
+        for result in self.program.outputs:
+            for read in self.program.inputs:
+                if read.name in places and places[read.name] is places[result.name]:
+                    nest = execute_in_place(nest, result.name, read.name)
+        return _compile_code(nest, self.fp, self.others, setting)
 
     def results(self, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
         return _interpret(self.nest(values), self.fp, self.minions, values, read, held)

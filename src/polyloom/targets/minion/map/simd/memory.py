@@ -5,7 +5,7 @@ bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from polyloom.ir.nest import Nest
@@ -33,11 +33,13 @@ class Memory:
         return form
 
 
-def place_locals(nest: Nest, arguments: Sequence[Placed], base: int) -> Memory:
-    """Placement of locals, which are no arguments, from `base` on; then the scratch of all harts."""
-    placed, at = {p.name: p for p in arguments}, base
+def place_locals(nest: Nest, arguments: Mapping[str, Placed], base: int) -> Memory:
+    """Placement of locals from `base` on, then of the scratch of all harts; `arguments` have the nest's names, of which
+    one that nothing accesses may be missing.
+    """
+    placed, at = {s.name: arguments[s.name] for s in nest.storage if s.name in arguments}, base
     for storage in nest.storage:
-        if storage.name not in placed:
+        if storage.role == "local":
             shape = tuple(extent.constant for extent in storage.shape)
             made = Placed(storage.name, NUMPY[storage.dtype], shape, at)
             placed[storage.name] = made

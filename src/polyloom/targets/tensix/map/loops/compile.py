@@ -29,6 +29,7 @@ from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
+from polyloom.targets.tensix.words.arrays.views import Views, specialize_views
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
 
@@ -38,13 +39,14 @@ _PAGE: Final = 0x1000
 @dataclass(frozen=True, slots=True)
 class Content:
     """Compiler input: stages, how their arrays are matrices, the selected operations of formulas by result, and the
-    arithmetic.
+    arithmetic; `views` are statements of arrays by which the host makes some of the arguments of others.
     """
 
     program: Program
     arranged: tuple[Arranged, ...]
     formulas: Mapping[str, Pointwise]
     how: Arithmetic
+    views: Views | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
         for o in content.program.outputs
     )
     told = tuple(_stage_facts(s) for s in stages)
-    note = Note(fixed_signature(signature, values), content.how, data, told, inputs, scalars, outputs)
+    views = None if content.views is None else specialize_views(content.views, values)
+    note = Note(fixed_signature(signature, values), content.how, data, told, inputs, scalars, outputs, views)
     by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
     places = {at: place for each in by_stage for at, place in each.items()}
     return executable(b"", CODE, code, CORE, starts, notes.encode(note, places))

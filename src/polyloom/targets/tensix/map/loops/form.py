@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from math import prod
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -18,16 +19,19 @@ import numpy as np
 from polyloom.analysis.dataflow import Unlike
 from polyloom.analysis.formulas_program import program_formulas
 from polyloom.analysis.formulas_system import system_formulas
-from polyloom.diagnostics import input_error
-from polyloom.frontend.source import Arrays, Source
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.frontend.source import Arrays, Reference, Source
 from polyloom.ir import signature, stage_interpret
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.stage import Formula, Product, Program
 from polyloom.ir.stage_interpret import output_part
 from polyloom.passes import Pass, run_passes
 from polyloom.targets.forms import loops
+from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.targets.tensix.map.loops.array_form import array_kernel, array_signature, cut_arrays
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
@@ -38,10 +42,12 @@ from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
+from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
+from polyloom.transform.writers import runs_in_place
 
 __all__ = ["CUT", "FORM", "Content"]
 
@@ -63,20 +69,66 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     another form, PL1231 for an operation, PL1232 for a format that does not fit, and those of reading.
     """
     del place
+    kernel = array_kernel(written)
+    if kernel is None:
+        return _load_loops(written, options)
+    try:
+        return _load_arrays(kernel, written, options)
+    except Unlike as lack:
+        reason = lack
+    try:
+        # Loops around array statements may still be stages, by their dependences.
+        return _load_loops(written, options)
+    except PolyloomError as error:
+        if error.diagnostics[0].code != "PL1230":
+            raise
+        raise input_error("PL1230", reason.message, span=reason.span, help=_FORMS) from None
+
+
+def _load_arrays(kernel: Kernel, written: Written, options: Any) -> Subject:
+    """Subject of a kernel of whole arrays, whose stages are its array operations. Raises `Unlike`."""
+    start, reference = perf_counter(), kernel.reference
+    stages, views = cut_arrays(kernel, TILE, written)
+    content = _select_stages(stages, options, views)
+    of, texts = array_signature(kernel, stages, views), source_texts([kernel.arrays.program.span])
+    oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
+    seconds = perf_counter() - start
+    in_place = partial(runs_in_place, kernel.nest)
+    return Subject(
+        "loops", content, kernel.path, of, oracles, seconds, texts=texts, watch=written.watch, in_place=in_place
+    )
+
+
+def _load_loops(written: Written, options: Any) -> Subject:
     source = loops.load_source(written.value, written.options, written.watch)
     try:
         program = run_passes(source, (Pass(CUT, cut_source, STAGES),), written.watch)
-        how = _select_arithmetic(program, options)
-        formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
-        content = Content(program, assign_layouts(program), formulas, how)
+        content = _select_stages(program, options)
     except Unlike as lack:
         raise input_error("PL1230", lack.message, span=lack.span, help=_FORMS) from None
     of = signature.plan_signature(source.plan, source.nest)
     known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
-    oracles = _loop_oracles(source, content)
+    program_oracle = Oracle(EQUATIONS, loops.equations_name(source), partial(_equation_outputs, source, content))
+    oracles = _content_oracles(content, source.reference, program_oracle)
     return Subject(
-        "loops", content, source.path, of, oracles, source.seconds, source=source, texts=known, watch=written.watch
+        "loops",
+        content,
+        source.path,
+        of,
+        oracles,
+        source.seconds,
+        source=source,
+        texts=known,
+        watch=written.watch,
+        in_place=None if source.nest is None else partial(runs_in_place, source.nest),
     )
+
+
+def _select_stages(program: Program, options: Any, views: Views | None = None) -> Content:
+    """Arithmetic, layouts and operations of stages. Raises `Unlike`."""
+    how = _select_arithmetic(program, options)
+    formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
+    return Content(program, assign_layouts(program), formulas, how, views)
 
 
 def cut_source(source: Source) -> Program:
@@ -154,7 +206,7 @@ def _check_integers(program: Program) -> None:
             )
 
 
-def _loop_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
+def _content_oracles(content: Content, reference: Reference, program: Oracle) -> tuple[Oracle, ...]:
     stages, how = content.program.stages, content.how
     # A single product is compared in the format of its sums; with formulas behind it, results have the format of
     # elements.
@@ -162,14 +214,8 @@ def _loop_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
     packed = how.sums if is_alone else element_format(how).packed
     used = {step.name for formula in content.formulas.values() for step in formula.steps} & {*FUNCTIONS}
     help = bound_help(used, has_products=any(isinstance(stage, Product) for stage in stages))
-    return loop_oracles(
-        source,
-        partial(_arithmetic_outputs, content),
-        partial(_equation_outputs, source, content),
-        partial(_error_bounds, content),
-        packed,
-        help,
-    )
+    arithmetic, bounds = partial(_arithmetic_outputs, content), partial(_error_bounds, content)
+    return loop_oracles(reference, program, arithmetic, bounds, packed, help)
 
 
 def _arithmetic_outputs(content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
@@ -210,7 +256,7 @@ def _select_outputs(program: Program, values: Mapping[str, int], made: Mapping[s
     return {
         o.array: output_part(
             made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at)
-        )
+        ).reshape([extent.evaluate(values) for extent in program.shapes[o.array]])
         for o in program.outputs
     }
 

@@ -26,6 +26,7 @@ from polyloom.targets.tensix.map.oracle.bound import product_bound
 from polyloom.targets.tensix.words.arrays.area import Placed, broadcast_input, element_format, encode_operand
 from polyloom.targets.tensix.words.arrays.elements import Elements, to_vectors
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic, pack_to_16_bits
+from polyloom.targets.tensix.words.arrays.views import view_arrays
 from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
 
 Array = NDArray[Any]
@@ -37,6 +38,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 def computed_datums(content: Content, values: Mapping[str, int], inputs: Arrays) -> dict[str, Array]:
     """Datums of what each stage computes, by name. Errors: PL1234, PL1237."""
     shapes, made = array_shapes(content.program, values), dict[str, Array]()
+    inputs = view_arrays(content.views, values, inputs)
     for each in content.arranged:
         made[each.stage.result] = stage_datums(each, content, shapes, inputs, made)
     return made
@@ -87,6 +89,7 @@ def _formula_datums(
 def error_bounds(content: Content, values: Mapping[str, int], inputs: Arrays) -> dict[str, Error]:
     """Value of each stage in numbers, with its error; formulas of integers have none."""
     shapes, made, how = array_shapes(content.program, values), dict[str, Error](), content.how
+    inputs = view_arrays(content.views, values, inputs)
     for each in content.arranged:
         shape = shapes[each.stage.result]
         if isinstance(each, Multiplied):

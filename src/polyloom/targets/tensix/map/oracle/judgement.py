@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from polyloom.frontend.source import Arrays, Source
-from polyloom.targets.forms.loops import EQUATIONS, equations_name
+from polyloom.frontend.source import Arrays, Reference
+from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.subject import ErrorBounds, Oracle
 from polyloom.targets.tensix.map.loops.functions import LARGEST_ANGLE
 from polyloom.targets.tensix.map.oracle.bound import ulp_distance
@@ -22,21 +23,14 @@ _Outputs = Callable[[Mapping[str, int], Arrays], Arrays]
 
 
 def loop_oracles(
-    source: Source, arithmetic: _Outputs, equations: _Outputs, bounds: ErrorBounds, result: Result, help: str
+    reference: Reference, program: Oracle, arithmetic: _Outputs, bounds: ErrorBounds, result: Result, help: str
 ) -> tuple[Oracle, ...]:
-    """Both oracles; `result` is the format of the outputs, in which ulps are counted."""
-    return (
-        Oracle("arithmetic", "the tile's arithmetic", arithmetic),
-        Oracle(
-            EQUATIONS,
-            equations_name(source),
-            equations,
-            partial(_known_bounds, bounds),
-            partial(_error_figures, result),
-            "PL1235",
-            help,
-        ),
-    )
+    """Both oracles, and NumPy for kernels of whole arrays; `program` interprets it, `result` is the format of the
+    outputs, in which ulps are counted.
+    """
+    near, figures = partial(_known_bounds, bounds), partial(_error_figures, result)
+    judged = replace(program, bounds=near, figures=figures, code="PL1235", help=help)
+    return Oracle("arithmetic", "the tile's arithmetic", arithmetic), judged, *numpy_oracles(reference, judged)
 
 
 def bound_help(functions: Collection[str], *, has_products: bool) -> str:

@@ -19,6 +19,7 @@ from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.words.arrays.area import DATA, END, MEETING, Area, Held, Placed, datum_width
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
+from polyloom.targets.tensix.words.arrays.views import Views, decode_views, encode_views, viewed_arguments
 
 TARGET: Final = "tensix"
 FORM: Final = "stages"
@@ -52,7 +53,9 @@ class OutputArea:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Content of the note. Cores meet at the address `meeting`; scalars lie behind it."""
+    """Content of the note. Cores meet at the address `meeting`; scalars lie behind it. `views` are arrays that the host
+    makes of arguments.
+    """
 
     signature: Signature
     how: Arithmetic
@@ -61,6 +64,13 @@ class Note:
     inputs: tuple[Area, ...]
     scalars: tuple[str, ...]
     outputs: tuple[OutputArea, ...]
+    views: Views | None = None
+
+    def extents(self, name: str) -> tuple[int, ...] | None:
+        """Extents of a view; None of another name."""
+        made = () if self.views is None else self.views.storage
+        found = next((s for s in made if s.name == name and self.signature.argument(name) is None), None)
+        return None if found is None else tuple(extent.evaluate({}) for extent in found.shape)
 
 
 def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
@@ -78,6 +88,7 @@ def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
             "stages": [[t.label, t.what, t.line, list(t.tiles)] for t in note.stages],
             "areas": [_area_json(area) for area in note.inputs],
             "scalars": list(note.scalars),
+            **({} if note.views is None else {"views": encode_views(note.views)}),
             "results": [{"output": w.array, "at": list(w.at), **_area_json(w.area)} for w in note.outputs],
             source_lines.KEY: source_lines.encode_lines(lines),
             **as_json(note.signature),
@@ -144,11 +155,14 @@ def _parse_note(made: dict[str, Any]) -> Note | None:
     stages = tuple(_parse_stage(*each) for each in map(tuple, made["stages"]))
     written = {w.array for w in outputs}
     # A program may name an argument that no stage reads: it stays an input, since a caller has to give it.
-    read = {area.placed.matrix.array for area in inputs} | {*scalars}
+    views = decode_views(str(made.get("views", "")))
+    read = {area.placed.matrix.array for area in inputs} | {*scalars} | viewed_arguments(views)
     found = from_json(made)
     # The common reader cannot know which arguments are only written; the areas of the note say it.
     arguments = tuple(replace(a, is_input=a.name in read or a.name not in written) for a in found.arguments)
-    note = Note(Signature(found.name, (), (), arguments), how, int(made["meeting"]), stages, inputs, scalars, outputs)
+    note = Note(
+        Signature(found.name, (), (), arguments), how, int(made["meeting"]), stages, inputs, scalars, outputs, views
+    )
     return note if stages and _has_consistent_areas(note) else None
 
 
@@ -167,22 +181,30 @@ def _has_consistent_areas(note: Note) -> bool:
         return False
     if any(p.address % 16 or not begin <= p.address <= END - p.size for p in (area.placed for area in whole)):
         return False
-    if not all(_is_array(note.signature, name, (), is_input=True) for name in note.scalars):
+    if not all(_is_array(note, name, (), is_input=True) for name in note.scalars):
         return False
     return all(_is_input_area(note, area) for area in note.inputs) and all(
         _is_output_area(note, each) for each in note.outputs
     )
 
 
-def _is_array(signature: Signature, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:
-    """Whether the signature has an argument of this shape (a scalar: no dimensions) of f32 or i32. A program of a tile
-    is compiled for fixed sizes, so a signature with sizes has none.
+def _is_array(note: Note, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:
+    """Whether the signature has an argument of this shape (a scalar: no dimensions) of f32 or i32, or an input is a
+    view of it. A program of a tile is compiled for fixed sizes, so a signature with sizes has none.
     """
-    found = signature.argument(name)
+    if is_input and (extents := note.extents(name)) is not None:
+        return extents == shape
+    found, signature = note.signature.argument(name), note.signature
     # The two types of the tile's formulas, f32 and i32, as NumPy writes them in little-endian order.
     if found is None or signature.sizes or found.dtype.str not in ("<f4", "<i4"):
         return False
-    return (found.is_input or not is_input) and found.extents({}) == shape
+    # An extent of 1 is no dimension of a stage.
+    own = found.extents({}) if is_input else _without_ones(found.extents({}))
+    return (found.is_input or not is_input) and own == (shape if is_input else _without_ones(shape))
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(extent for extent in shape if extent != 1)
 
 
 def _is_input_area(note: Note, area: Area) -> bool:
@@ -191,7 +213,7 @@ def _is_input_area(note: Note, area: Area) -> bool:
     own = sorted((axis, extent) for axis, extent in zip(area.axes, area.placed.shape, strict=True) if axis >= 0)
     if [axis for axis, _ in own] != list(range(len(own))) or min(area.axes, default=0) < -1:
         return False
-    return _is_array(note.signature, area.placed.matrix.array, tuple(extent for _, extent in own), is_input=True)
+    return _is_array(note, area.placed.matrix.array, tuple(extent for _, extent in own), is_input=True)
 
 
 def _is_output_area(note: Note, written: OutputArea) -> bool:
@@ -208,7 +230,7 @@ def _is_output_area(note: Note, written: OutputArea) -> bool:
         return False
     shape = tuple(extent for _, extent in places)
     found = note.signature.argument(written.array)
-    return found is not None and found.is_output and _is_array(note.signature, written.array, shape, is_input=False)
+    return found is not None and found.is_output and _is_array(note, written.array, shape, is_input=False)
 
 
 def _parse_area(made: dict[str, Any], how: Arithmetic) -> Area:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of whole arrays as programs of stages, directly from their array operations, with the views of arguments that
+the host lays out.
+"""
+
+from __future__ import annotations
+
+from polyloom import frontend
+from polyloom.frontend.python import load_kernel
+from polyloom.frontend.python.kernel import Kernel
+from polyloom.ir.pla import Array
+from polyloom.ir.plan import Plan
+from polyloom.ir.signature import Signature, plan_signature
+from polyloom.ir.stage import Program
+from polyloom.passes import Pass, run_passes
+from polyloom.targets.subject import Written
+from polyloom.targets.tensix.words.arrays.views import Views, viewed_arguments
+from polyloom.transform.stages.abilities import Abilities
+from polyloom.transform.stages.array_formulas import array_formulas
+from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
+
+
+def array_kernel(written: Written) -> Kernel | None:
+    """Kernel of whole arrays that a source is; None for another one."""
+    value = written.value
+    if (path := written.path) is not None and frontend.source_file(path).endswith(".py"):
+        file, options = frontend.split_function_name(path, written.options)
+        value = load_kernel(file, options.function)
+    return value if isinstance(value, Kernel) and value.is_array_function else None
+
+
+def cut_arrays(kernel: Kernel, can: Abilities, written: Written) -> tuple[Program, Views]:
+    """Cut into stages, and the views that they read. Raises `Unlike`."""
+    made = array_formulas(kernel.arrays.program)
+    stages = run_passes(
+        made.formulas, (Pass("cut", lambda formulas: cut_stages(formulas, can), STAGES),), written.watch
+    )
+    return stages, made.views
+
+
+def array_signature(kernel: Kernel, stages: Program, views: Views) -> Signature:
+    """Signature of a kernel: what neither stages nor views read need not be given, if it is written."""
+    program = kernel.arrays.program
+    read = viewed_arguments(views).union(*(stage.reads for stage in stages.stages))
+    arrays = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in program.storage if s.role == "argument"}
+    written = program.written_arguments
+    inputs = tuple(array for name, array in arrays.items() if name in read or name not in written)
+    outputs = tuple(arrays[name] for name in written)
+    plan = Plan(program.name, program.parameters, program.assumptions, inputs, outputs, (), ())
+    return plan_signature(plan, kernel.nest)
