@@ -33,6 +33,7 @@ from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
+from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
 from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
@@ -182,17 +183,17 @@ def _arithmetic_outputs(content: Content, values: Mapping[str, int], inputs: Arr
 
 def _equation_outputs(source: Source, content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     """Outputs of the program's equations. Small programs are interpreted as they stand; a large product is summed in
-    its order with the interpreter's operations, which gives the same bits.
+    its order with the interpreter's operations, and a large nest is computed by parallel loops: both give the same bits.
     """
-    program = content.program
-    if program.needs_elements or not isinstance(stage := program.stages[0], Product):
-        return interpret(source.plan, values, inputs)
-    over = program.shapes[stage.left.array][[*map(str, stage.left.index)].index(stage.over)]
-    size = prod(n.evaluate(values) for n in (*program.shapes[stage.result], over))
-    if size <= _SMALL:
-        return interpret(source.plan, values, inputs)
-    # The interpreter of equations takes a Python step per product, too slow for large matrices.
-    return stage_interpret.interpret(program, values, inputs, fused=_has_fused_sums(source))
+    program, nest = content.program, source.nest
+    if not program.needs_elements and isinstance(stage := program.stages[0], Product):
+        over = program.shapes[stage.left.array][[*map(str, stage.left.index)].index(stage.over)]
+        if prod(n.evaluate(values) for n in (*program.shapes[stage.result], over)) > _SMALL:
+            # The interpreter of equations takes a Python step per product, too slow for large matrices.
+            return stage_interpret.interpret(program, values, inputs, fused=_has_fused_sums(source))
+    elif nest is not None:
+        return nest_outputs(source, values, inputs)
+    return interpret(source.plan, values, inputs)
 
 
 def _has_fused_sums(source: Source) -> bool:
