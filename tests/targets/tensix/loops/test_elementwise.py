@@ -183,8 +183,6 @@ def test_random_formulas(formula: str, seed: int) -> None:
 
 
 REFUSED = {
-    "division": "z[i] = 1.0 / x[i]",
-    "root": "z[i] = sqrt(x[i])",
     "neighbour": "X[i] = x[i]\n  z[i] = X[i] + 1.0 if i = 0\n  z[i] = X[i-1] + X[i] if i >= 1",
     "comparison": "z[i] = select((x[i] < y[i]) + 1, x[i], y[i])",
     "piecewise": "z[i] = x[i] if i = 0\n  z[i] = y[i] if i >= 1",

@@ -24,7 +24,7 @@ from polyloom.ir import signature, stage_interpret
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.stage import Formula, Product, Program
 from polyloom.ir.stage_interpret import output_part
-from polyloom.passes import Pass, run_passes
+from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.forms import loops
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
@@ -35,6 +35,7 @@ from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
+from polyloom.targets.tensix.map.phases.form import phases_content, phases_oracles
 from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
@@ -44,12 +45,12 @@ from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 
-__all__ = ["CUT", "FORM", "Content"]
+__all__ = ["CUT", "FORM", "FORMS", "Content"]
 
 CUT: Final = "cut"
 """The pass that leaves stages."""
 TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, arrays=ARRAYS, scalars=SCALARS)
-_FORMS: Final = (
+FORMS: Final = (
     "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
     "after another such as kernels/gemm.c"
 )
@@ -60,24 +61,33 @@ _FIDELITY: Final = 4
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
-    """Subject of loops: cut into stages, arranged as matrices, operations selected. Errors: PL1230 for a program of
-    another form, PL1231 for an operation, PL1232 for a format that does not fit, and those of reading.
+    """Subject of loops: cut into stages, arranged as matrices, operations selected; or a nest for phases of vector
+    code. Errors: PL1230 for a program of another form, PL1231 for an operation, PL1232 for a format that does not fit,
+    and those of reading.
     """
     del place
     source = loops.load_source(written.value, written.options, written.watch)
     try:
-        program = run_passes(source, (Pass(CUT, cut_source, STAGES),), written.watch)
-        how = _select_arithmetic(program, options)
-        formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
-        content = Content(program, assign_layouts(program), formulas, how)
+        content = cut_content(source, options, written.watch)
+        oracles = _loop_oracles(source, content)
     except Unlike as lack:
-        raise input_error("PL1230", lack.message, span=lack.span, help=_FORMS) from None
+        if source.nest is None:
+            raise input_error("PL1230", lack.message, span=lack.span, help=FORMS) from None
+        content = phases_content(source.nest, options)
+        oracles = phases_oracles(source, content)
     of = signature.plan_signature(source.plan, source.nest)
     known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
-    oracles = _loop_oracles(source, content)
     return Subject(
         "loops", content, source.path, of, oracles, source.seconds, source=source, texts=known, watch=written.watch
     )
+
+
+def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
+    """Stages of a source. Raises `Unlike`."""
+    program = run_passes(source, (Pass(CUT, cut_source, STAGES),), watch)
+    how = _select_arithmetic(program, options)
+    formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
+    return Content(program, assign_layouts(program), formulas, how)
 
 
 def cut_source(source: Source) -> Program:
