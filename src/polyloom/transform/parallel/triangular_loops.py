@@ -10,7 +10,7 @@ row, moves inside, where its iterations can be lanes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -130,14 +130,16 @@ class _Columns(Rewriter):
             return False
         d = self.dependences
         # A column's element is read where all rows have been summed, whatever the order of rows was.
-        return not d.conflict(inner, inner, {loop.name: "<", inner.name: ">"}) and not self.overtakes(loop, inner, behind)
+        return not d.conflict(inner, inner, {loop.name: "<", inner.name: ">"}) and not self.overtakes(
+            loop, inner, behind
+        )
 
     def overtakes(self, loop: Loop, inner: Loop, behind: Sequence[Node]) -> bool:
         """Whether a sum (j, k) touches what the statements behind make of an element between k and j."""
         reads = [access for a in assignments((inner,)) for access in self.dependences.accesses[a.name]]
         others = [access for a in assignments(behind) for access in self.dependences.accesses[a.name]]
 
-        def between(one: dict[str, Affine], other: dict[str, Affine]) -> list[Affine]:
+        def between(one: Mapping[str, Affine], other: Mapping[str, Affine]) -> list[Affine]:
             at = other[loop.name]
             return [one[loop.name] - at - 1, at - one[inner.name] - 1]
 

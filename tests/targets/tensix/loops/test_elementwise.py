@@ -253,7 +253,7 @@ def test_mixed_types_and_formats(golden: Golden) -> None:
 def test_fp16_overflow_is_above_the_bound(golden: Golden) -> None:
     x = np.full(3, 60000, np.float32)
     with pytest.raises(PolyloomError) as error:
-        pl.compile(axpy_in_place, on="tensix", format="fp16").run(N=3, a=8.0, x=x, y=x)  # pyright: ignore[reportArgumentType]: an option of the target
+        pl.compile(axpy_in_place, on="tensix", format="fp16").run(N=3, a=8.0, x=x, y=x.copy())  # pyright: ignore[reportArgumentType]: an option of the target
     assert (error.value.code, error.value.exit_code) == ("PL1235", 4)
     golden("elements-above-bound", str(error.value))
 

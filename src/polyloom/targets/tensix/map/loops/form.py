@@ -33,8 +33,8 @@ from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
-from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
+from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
 from polyloom.targets.tensix.map.phases.form import phases_content, phases_oracles
 from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
@@ -193,7 +193,8 @@ def _arithmetic_outputs(content: Content, values: Mapping[str, int], inputs: Arr
 
 def _equation_outputs(source: Source, content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     """Outputs of the program's equations. Small programs are interpreted as they stand; a large product is summed in
-    its order with the interpreter's operations, and a large nest is computed by parallel loops: both give the same bits.
+    its order with the interpreter's operations, and parallel loops of a large nest are computed together: both give the
+    same bits.
     """
     program, nest = content.program, source.nest
     if not program.needs_elements and isinstance(stage := program.stages[0], Product):

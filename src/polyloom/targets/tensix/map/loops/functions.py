@@ -5,8 +5,9 @@
     exp: x = 2n ln 2 + r, e^r by a polynomial, times 2^n twice, as 2^2n may have no exponent; exp2: x = 2n + r
     tanh: x + x^3 p(x^2) for small ones, else 1 - 2e / (1 + e) with e = exp(-2|x|), the reciprocal by Newton's method
     log: x = 2^k m with m around 1, log m = f - f^2/2 + f^3 p(f) with f = m - 1
-    x / y: 1 / f of the significand f of y by Newton's method, x (1 / f) and once what is missing of it, times 2^-e in two
-    steps, as 2^-e may have no exponent; sqrt: x y and once what is missing of it, y = 1 / sqrt(x) by Newton's method
+    x / y: 1 / f of the significand f of y by Newton's method, x (1 / f) and once what is missing of it, times 2^-e in
+    two steps, as 2^-e may have no exponent
+    sqrt: x y and once what is missing of it, y = 1 / sqrt(x) by Newton's method
     sin: x = n pi + r, and (-1)^n sin r; cos: x = (n - 1/2) pi + r. From `LARGEST_ANGLE` on, the result is a NaN
 
 Source: Muller, Elementary Functions, 3rd ed. (2016), chapters 3 and 11. Coefficients are minimax ones, fitted here.

@@ -38,7 +38,8 @@ _LANES: Final = 32
 
 def kernel_words(p: Pointwise, mode: int, watch: Watch | None = None, slot: int = SLOT) -> list[tuple[int, Place]]:
     """Words of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result
-    replaces the first array; arrays are `slot` rows apart. Errors: PL1280 where the values do not fit into the registers.
+    replaces the first array; arrays are `slot` rows apart. Errors: PL1280 where the values do not fit into the
+    registers.
     """
     try:
         # Replay is planned by the caller, over all vectors of a tile; contraction has been done by selection.

@@ -47,7 +47,7 @@ def function_error(name: str, x: Any, of_x: Any) -> Error:
 
 
 def quotient_error(a: Error, b: Error) -> Error:
-    """Quotient with its error; an infinite one where the divisor may be 0, or the quotient beyond the largest number."""
+    """Quotient with its error: infinite where the divisor may be 0, or the quotient beyond the largest number."""
     (x, of_x), (y, of_y) = a, b
     value, least = x / y, np.abs(y) - of_y
     change = (of_x + np.abs(value) * of_y) / least

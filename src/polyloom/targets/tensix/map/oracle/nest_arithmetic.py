@@ -44,7 +44,7 @@ def nest_errors(nest: Nest, inputs: Arrays) -> dict[str, Array]:
     given = {name: array.astype(np.complex128) for name, array in argument_arrays(nest, inputs).items()}
     types: Mapping[ElementType, Any] = {storage.dtype: np.dtype(np.complex128) for storage in nest.storage}
     made = interpret_lanes(nest, given, _function_of_errors, _ErrorScope, types)
-    return {name: array.imag for name, array in made.items()}
+    return {name: np.imag(array) for name, array in made.items()}
 
 
 class _BitScope(Scope):

@@ -28,7 +28,9 @@ def phases_content(nest: Nest, options: Any) -> Content:
     kinds = {storage.dtype for storage in nest.storage}
     if kinds not in ({"f32"}, {"i32"}):
         other = next((s for s in nest.storage if s.dtype not in ("f32", "i32")), None)
-        message = f"a program on a tile is all f32 or all i32{f', and `{other.name}` is {other.dtype}' if other else ''}"
+        message = (
+            f"a program on a tile is all f32 or all i32{f', and `{other.name}` is {other.dtype}' if other else ''}"
+        )
         raise input_error("PL1232", message, help="declare all arrays and scalars as f32, or as i32")
     name = "tf32" if kinds == {"f32"} else "i8"
     if options.format not in (None, name) or options.dest == 16:

@@ -2,8 +2,8 @@
 """Scalar code of a core: loops, conditions and affine forms as RISC-V assembly, the same for all three threads; what a
 statement does in a thread, and how it waits for statements before, is handed in.
 
-Statements in a row wait for each other, and so do iterations of loops that carry dependences. Registers: s1 to s7 and
-s10, s11 are counters, s9 is the number of lanes of a vector loop, t2 to t6 and a5 to a7 are free between statements.
+Statements in a row wait for each other, and so do iterations of loops that carry dependences. Registers: s1 to s7,
+a0 and tp are counters, gp is the number of lanes of a vector loop, t2 to t6 and a5 to a7 are free between statements.
 Source: RISC-V unprivileged manual, chapters RV32I and M.
 """
 
@@ -19,8 +19,8 @@ from polyloom.sets import Affine, Condition
 from polyloom.targets.tensix.map.loops.thread import Lines
 from polyloom.targets.tensix.map.phases.vector_nest import Strip, VectorNest
 
-_COUNTERS: Final = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s10", "s11")
-LANES: Final = "s9"
+_COUNTERS: Final = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "a0", "tp")
+LANES: Final = "gp"
 _LEFT = "t5"
 Evaluate = Callable[[Affine, str], Lines]
 """Code that computes a form into a register; it uses t6."""

@@ -107,9 +107,7 @@ def _unpack(p: Phases) -> Part:
         THCON_SEC0_REG2_Throttle_mode=2,
         THCON_SEC0_REG3_Base_address=p.layout.base // 16 - 1,  # where a header would be
     )
-    values |= shared_configuration(
-        UNP0_ADDR_BASE_REG_1_Base=4 * FACE * width, UNP0_ADDR_CTRL_XY_REG_1_Ystride=width
-    )
+    values |= shared_configuration(UNP0_ADDR_BASE_REG_1_Base=4 * FACE * width, UNP0_ADDR_CTRL_XY_REG_1_Ystride=width)
     values[60] = values.get(60, 0) | 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
     set_up = [
         encode_word("SEMINIT", max_value=2, init_value=2, sem_sel=_FREE | _PACKED),

@@ -20,6 +20,7 @@ from polyloom.analysis.privatizable import privatizable
 from polyloom.ir import formula as terms
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, assignments, loop_nodes
 from polyloom.ir.nest_rewrite import Rewriter
+from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.stage import Formula, Program
 from polyloom.sets import Affine
@@ -147,7 +148,8 @@ def _collect_strips(
 
 def _select_statement(nest: Nest, statement: Assign, lane: str, number: int) -> Strip:
     """Operations of a statement. Raises `Unlike` for a value of a loop, and for more operands than there is room."""
-    types, shapes = {s.name: s.dtype for s in nest.storage}, {s.name: s.shape for s in nest.storage}
+    types: dict[str, ElementType] = {s.name: s.dtype for s in nest.storage}
+    shapes = {s.name: s.shape for s in nest.storage}
     target = statement.target
     formula = Formula(target.name, (), _term(statement.value), target.name, (), statement.span)
     selector = _StripSelector(formula, Program((), types, shapes, ()), lane)
