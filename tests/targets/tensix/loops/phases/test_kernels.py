@@ -14,6 +14,7 @@ from tests.targets.tensix.loops.stages import kernels
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
+from polyloom.riscv import source_lines
 
 ROOT = Path(__file__).parents[5]
 KERNELS = ROOT / "examples" / "kernels"
@@ -57,6 +58,15 @@ def test_kernels_that_run(name: str) -> None:
     result = pl.compile(KERNELS / f"{name}.py", on="tensix").run(given, fill="random")
     assert result.verified and result.outcome.compared_with == ("arithmetic", "equations")
     assert within(result) and result.data["stages"][0]["what"] == "phases"  # pyright: ignore[reportIndexIssue, reportCallIssue, reportArgumentType, reportOptionalSubscript]: JSON
+
+
+def test_words_have_the_lines_of_their_statements() -> None:
+    data = pl.compile(KERNELS / "fdtd2d.py", on="tensix").prepare_instance(SIZES["fdtd2d"]).data
+    places = source_lines.decode_lines(data).places
+    source = (KERNELS / "fdtd2d.py").read_text().splitlines()
+    lines = {n for n, line in enumerate(source, 1) if "] -= " in line or "] = fict" in line}
+    assert {place.line for place in places} == lines
+    assert {place.line for place in places if not place.reason} == lines
 
 
 @pytest.mark.parametrize("name", ["lu", "fir", "durbin"])

@@ -16,7 +16,7 @@ from typing import Final
 from polyloom.analysis.dataflow import refuse
 from polyloom.ir.nest import Assign, If, Loop, Node
 from polyloom.sets import Affine, Condition
-from polyloom.targets.tensix.map.loops.thread import Lines
+from polyloom.targets.tensix.map.loops.thread import Lines, StatementLine
 from polyloom.targets.tensix.map.phases.vector_nest import Strip, VectorNest
 
 _COUNTERS: Final = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "a0", "tp")
@@ -77,7 +77,8 @@ class _Writer:
         match node:
             case Assign():
                 strip = self.vectors.strips[node.name]
-                return self.thread.statement(strip, self.evaluate)
+                lines = self.thread.statement(strip, self.evaluate)
+                return [StatementLine.locate(line, strip.formula.place) for line in lines]
             case If():
                 return self.branch(node, is_clean=is_clean)
             case Loop():
