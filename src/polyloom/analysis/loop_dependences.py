@@ -8,7 +8,7 @@ iteration has to itself. Value-based dependences, for all parameter values, are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -25,6 +25,8 @@ Direction = Literal["<", "=", ">"]
 supercomputers", 1982)."""
 Access = tuple[Statement, Reference, bool]
 """An element that a statement touches, and whether it writes it."""
+Relation = Callable[[Mapping[str, Affine], Mapping[str, Affine]], list[Affine]]
+"""Forms of the counters of two instances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +106,32 @@ def statement_accesses(statement: Statement) -> Iterator[Access]:
 def touch_one_element(first: Access, second: Access, directions: Mapping[str, Direction]) -> bool:
     """Whether two instances touch one element whose iterations are related so: in loops around both, of which those
     outside of the outermost related one have the same iteration."""
+
+    def relate(left: Mapping[str, Affine], right: Mapping[str, Affine]) -> list[Affine]:
+        found = list[Affine]()
+        for loop, direction in directions.items():
+            # "<": the second instance comes in a later iteration.
+            step = right[loop] - left[loop]
+            found += {"<": [step - 1], ">": [-step - 1], "=": [step, -step]}[direction]
+        return found
+
+    return related_instances(first, second, min(directions, key=first[0].loops.index), relate)
+
+
+def related_instances(first: Access, second: Access, outermost: str, relate: Relation) -> bool:
+    """Whether two instances touch one element that `relate` says of their counters are not negative; loops outside of
+    `outermost` have the same iteration in both.
+    """
     (one, a, _), (other, b, _) = first, second
     # Loops outside have the same iteration in both: they are one set of variables.
-    outermost = min(one.loops.index(loop) for loop in directions)
-    shared = one.loops[:outermost]
+    shared = one.loops[: one.loops.index(outermost)]
     left, right = _instance_names(one.loops, shared, "first"), _instance_names(other.loops, shared, "second")
     same = [
         sign
         for x, y in zip(a.index, b.index, strict=True)
         for sign in (x.substitute(left) - y.substitute(right), y.substitute(right) - x.substitute(left))
     ]
-    for loop, direction in directions.items():
-        # "<": the second instance comes in a later iteration.
-        step = right[loop] - left[loop]
-        same += {"<": [step - 1], ">": [-step - 1], "=": [step, -step]}[direction]
+    same += relate(left, right)
     own = [next(iter(form.symbols)) for form in (*left.values(), *right.values())]
     pieces = [
         Polyhedron((*p.substitute(left).constraints, *q.substitute(right).constraints, *same))

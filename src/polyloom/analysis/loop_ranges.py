@@ -32,7 +32,10 @@ def trip_count(loop: Loop, known: Mapping[str, Range]) -> float:
     """About how many iterations the loop has each time: bounds that depend on other loops count at their middle."""
     lower = max(_middle(end, known) for end in loop.lower)
     # Triangular loops count by their mean, which is right for the sum of their work.
-    return max(0.0, min(_middle(end, known) for end in loop.upper) - lower)
+    count = min(_middle(end, known) for end in loop.upper) - lower
+    first, last = known.get(loop.name, (0, -1))
+    # A loop between two others (k < j < i) has none in their middle: a third of all pairs, each time.
+    return count if count > 0 else max(0.0, (last - first + 1) / 3)
 
 
 def constant_bounds(loop: Loop) -> Range | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+from polyloom.analysis.dataflow import Unlike
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
 from polyloom.riscv.image import MAGIC
@@ -13,11 +14,15 @@ from polyloom.targets.subject import Subject
 from polyloom.targets.target import Execution, Job, Json, Kind
 from polyloom.targets.tensix.map.loops.compile import Content, compile_stages
 from polyloom.targets.tensix.map.loops.form import CUT, FORM
+from polyloom.targets.tensix.map.phases import compile as phases
 from polyloom.targets.tensix.run import stages as running
 from polyloom.targets.tensix.words.arrays import note
 
 __all__ = ["CUT", "FORM", "KIND", "compile_subject", "owns", "run", "signature", "summary"]
 
+_PARALLEL: Final = (
+    "a tile takes products, element-wise programs, and nests in which some loop has iterations that may run together"
+)
 KIND: Final = Kind(".elf", "programs of a tile's threads")
 
 
@@ -37,11 +42,19 @@ def _note(data: bytes) -> note.Note:
 
 
 def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) -> bytes:
-    """Compiler of loops for fixed sizes. Errors: PL1232 on Blackhole, PL1233, PL1237, PL1280."""
+    """Compiler of loops for fixed sizes. Errors: PL1230 for a nest without parallel loops, PL1232 on Blackhole, PL1233,
+    PL1237, PL1280.
+    """
     if member != "wormhole":
         message = f"loops run on Wormhole only: the unpackers of {member.capitalize()} are not modelled"
         raise input_error("PL1232", message, help="write --on tensix")
-    return compile_stages(cast(Content, subject.content), subject.signature, values, subject.watch)
+    content = cast("Content | phases.Content", subject.content)
+    if isinstance(content, Content):
+        return compile_stages(content, subject.signature, values, subject.watch)
+    try:
+        return phases.compile_phases(content, subject.signature, values, subject.watch)
+    except Unlike as lack:
+        raise input_error("PL1230", lack.message, span=lack.span, help=_PARALLEL) from None
 
 
 def run(data: bytes, job: Job) -> Execution:
@@ -57,6 +70,10 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     if len(stages) > 1:
         rows = [("arrays", f"{data['format']}{operands}"), ("cycles", str(data["cycles"]))]
         return [*rows, *map(_stage, stages)]
+    if stages[0]["what"] == phases.PHASES:
+        busy = cast("dict[str, float]", data["utilization"])["vector"]
+        statements = f"{data['format']}, phases of {data['tiles']} statements"
+        return [("elements", statements), ("cycles", f"{data['cycles']}, vector unit busy {busy:.1%}")]
     unit, used = stages[0]["unit"], cast("dict[str, float]", data["utilization"])
     what = ("operands", f"{data['format']}{operands}") if operands else ("elements", _elements(data))
     return [what, ("cycles", f"{data['cycles']}, {unit} unit busy {used[unit]:.1%}")]

@@ -48,13 +48,17 @@ class _Lanes:
 
 
 def interpret_lanes(
-    nest: Nest, arrays: Mapping[str, Array], functions: Functions = operation_function, scope: type[Scope] = Scope
+    nest: Nest,
+    arrays: Mapping[str, Array],
+    functions: Functions = operation_function,
+    scope: type[Scope] = Scope,
+    types: Mapping[ElementType, Any] = NUMPY,
 ) -> dict[str, Array]:
     """Interpreter of a nest without parameters: all arguments after it; `arrays` are those before. `functions` compute
-    lanes, those of `scope` single values. Errors: PL0233.
+    lanes, those of `scope` single values, in arrays of `types`. Errors: PL0233.
     """
     # Copies: the caller's arrays stay what they are.
-    run = _Run(nest, {name: np.array(array) for name, array in arrays.items()}, functions)
+    run = _Run(nest, {name: np.array(array) for name, array in arrays.items()}, functions, types)
     with np.errstate(all="ignore"):
         for node in nest.body:
             # NumPy pays only for many lanes; a serial part is faster as plain Python.
@@ -68,11 +72,14 @@ def interpret_lanes(
 class _Run:
     """State of an interpretation: the arrays (mutable), and the dependences that say which loops are parallel."""
 
-    def __init__(self, nest: Nest, arrays: dict[str, Array], functions: Functions) -> None:
+    def __init__(
+        self, nest: Nest, arrays: dict[str, Array], functions: Functions, types: Mapping[ElementType, Any]
+    ) -> None:
         self.nest, self.arrays, self.functions, self.dependences = nest, arrays, functions, LoopDependences(nest)
+        self.types = types
         for storage in nest.storage:
             if storage.name not in arrays:
-                arrays[storage.name] = np.zeros(tuple(e.constant for e in storage.shape), NUMPY[storage.dtype])
+                arrays[storage.name] = np.zeros(tuple(e.constant for e in storage.shape), types[storage.dtype])
 
     def has_parallel(self, node: Node, path: tuple[Loop | If, ...]) -> bool:
         """Whether something in a node is computed together."""
@@ -126,7 +133,7 @@ class _Run:
         first = np.repeat(np.cumsum(counts) - counts, counts)
         values = low[which] + np.arange(total) - first
         own = privatizable(self.nest, path)
-        kept = {name: (np.zeros(total, NUMPY[self.nest[name].dtype]), np.arange(total)) for name in own}
+        kept = {name: (np.zeros(total, self.types[self.nest[name].dtype]), np.arange(total)) for name in own}
         made = _Lanes(total, {**inside.loops, loop.name: values}, {**inside.locals, **kept})
         self.nodes(loop.body, made, path)
 
@@ -150,7 +157,7 @@ class _Run:
                 read = found[0][found[1]] if found is not None else self.arrays[name][self.index(value, lanes)]
                 return np.broadcast_to(read, lanes.count)
             case Constant(value=number, dtype=dtype):
-                return np.full(lanes.count, number, NUMPY[dtype])
+                return np.full(lanes.count, number, self.types[dtype])
             case Index(value=form, dtype=dtype):
                 return self.form(form, lanes).astype(NUMPY[dtype])
             case Apply(operation=operation, dtype=dtype, operands=operands):

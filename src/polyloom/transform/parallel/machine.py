@@ -20,6 +20,7 @@ class VectorCosts:
     condition: float = 2
     mask: float = 12
     gather: float = 9
+    scatter: float | None = None
     narrow: float = 3
     form: float = 3
     operations: Mapping[str, float] = field(default_factory=dict[str, float])

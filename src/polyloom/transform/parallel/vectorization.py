@@ -55,7 +55,7 @@ class VectorLoops:
         """
         match node:
             case Assign():
-                return Choice(self._value(node.value, lane) + self._access(node.target, lane))
+                return Choice(self._value(node.value, lane) + self._access(node.target, lane, self.costs.scatter))
             case If():
                 branches = self.choose((*node.body, *node.orelse), (*path, node), lane)
                 own = self.costs.mask if lane in node.condition.symbols else self.costs.condition
@@ -84,8 +84,8 @@ class VectorLoops:
         strides = self.strides[reference.name]
         return sum(index.coefficient(lane) * step for index, step in zip(reference.index, strides, strict=True))
 
-    def _access(self, reference: Reference, lane: str | None) -> float:
-        """Cost of an access: a broadcast, one load of neighbours, or a gather."""
+    def _access(self, reference: Reference, lane: str | None, scatter: float | None = None) -> float:
+        """Cost of an access: a broadcast, one load of neighbours, or a gather; `scatter` is that of a store."""
         if reference.name in self.scalars:
             return 0
         # Vector loads have words only; narrow elements are gathered even where they are neighbours.
@@ -93,7 +93,8 @@ class VectorLoops:
         stride = 0 if lane is None else self.stride(reference, lane)
         if stride == 0:
             return self.costs.narrow if narrow else 1
-        return 1 if stride == 1 and not narrow else self.costs.gather
+        apart = self.costs.gather if scatter is None else scatter
+        return 1 if stride == 1 and not narrow else apart
 
     def _value(self, value: Expression, lane: str | None) -> float:
         """Cost of an expression in issue slots."""

@@ -22,11 +22,13 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.riscv import symbols
 from polyloom.targets.forms.loops import load_source
 from polyloom.targets.tensix.map.loops import functions
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, LARGEST_ANGLE, library_function
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, LARGEST_ANGLE, QUOTIENT, library_function
 from polyloom.targets.tensix.map.loops.lanes import Computed
-from polyloom.targets.tensix.map.oracle.function_errors import LEAST, MISSED, REDUCED, function_error
+from polyloom.targets.tensix.map.oracle.function_errors import LEAST, MISSED, QUOTIENT_MISSED, REDUCED, function_error
 
 N, M, K = pl.sizes("N M K")
+CALLS = tuple(name for name in FUNCTIONS if name != "sqrt")
+"""What front ends write out as several operations."""
 EXACT: dict[str, Any] = {name: getattr(np, name) for name in FUNCTIONS}
 SPECIAL = np.array(
     [
@@ -74,8 +76,20 @@ def tanh_of(x: pl.f32[N], y: pl.f32[N]) -> None:
         y[i] = pl.tanh(x[i])
 
 
+@pl.kernel
+def sqrt_of(x: pl.f32[N], y: pl.f32[N]) -> None:
+    for i in range(N):
+        y[i] = pl.sqrt(x[i])
+
+
+@pl.kernel
+def quotient(x: pl.f32[N], y: pl.f32[N], z: pl.f32[N]) -> None:
+    for i in range(N):
+        z[i] = x[i] / y[i]
+
+
 KERNELS: dict[str, Any] = {
-    "exp": exp_of, "exp2": exp2_of, "log": log_of, "sin": sin_of, "cos": cos_of, "tanh": tanh_of,
+    "exp": exp_of, "exp2": exp2_of, "log": log_of, "sin": sin_of, "cos": cos_of, "tanh": tanh_of, "sqrt": sqrt_of,
 }  # fmt: skip
 
 
@@ -102,7 +116,7 @@ def is_allowed(name: str, x: NDArray[np.float32]) -> NDArray[np.bool_]:
     """What the function takes: a denormal is 0."""
     if name in ("sin", "cos"):
         return np.abs(x) < LARGEST_ANGLE
-    return (x == 0) | ~(np.abs(x) < LEAST) if name == "log" else np.ones(x.shape, np.bool_)
+    return (x == 0) | ~(np.abs(x) < LEAST) if name in ("log", "sqrt") else np.ones(x.shape, np.bool_)
 
 
 def inputs(name: str, count: int, seed: int = 0) -> NDArray[np.float32]:
@@ -221,7 +235,7 @@ void near(int M, int N, int K, const float a[M][K], const float b[K][N], float c
 COEFFICIENTS = {"exp": "_EXP", "exp2": "_EXP2", "log": "_LOG", "sin": "_SIN", "cos": "_SIN", "tanh": "_TANH"}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", CALLS)
 def test_a_wrong_coefficient_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the last but one, a few units of 2^-13; tile and arithmetic agree, the program does not."""
     x = np.random.default_rng(5).uniform(0.4, 1.4, 500).astype(np.float32)
@@ -255,12 +269,32 @@ def test_programs_longer_than_a_branch_reaches_and_than_8_kib(tmp_path: Path) ->
     assert compiled.run(N=10).verified
 
 
+def test_quotients_of_all_numbers_by_a_stride() -> None:
+    rng = np.random.default_rng(9)
+    x, y = (rng.integers(0, 2**32, 1 << 15, np.uint32).view(np.float32) for _ in range(2))
+    with np.errstate(all="ignore"):
+        exact = x.astype(np.float64) / y.astype(np.float64)
+        ok = np.isfinite(x) & np.isfinite(y) & (np.minimum(np.abs(x), np.abs(y)) >= LEAST)
+        ok &= (np.abs(exact) < 2.0**126) & (np.abs(exact) >= LEAST)
+        bits = [each.view(np.uint32).reshape(-1, 32) for each in (x, y)]
+        got = library_function(Computed(bits[0].shape), QUOTIENT, *bits).view(np.float32).ravel()
+        missed = np.abs(got.astype(np.float64) - exact) / (2.0**-23 * np.abs(exact))
+    assert ok.sum() > 20000 and missed[ok].max() <= QUOTIENT_MISSED
+
+
+def test_quotients_run() -> None:
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(0, 3, 200).astype(np.float32), rng.normal(0, 3, 200).astype(np.float32)
+    run = pl.compile(quotient, on="tensix").run(N=200, x=x, y=y)
+    assert run.verified and float(str(run.data["max_ulp"])) <= 2
+
+
 def term_of(kernel: Any) -> Term:
     ((_, term),) = results(load_source(kernel).plan.phases[0].program)
     return term
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", CALLS)
 def test_a_call_is_found_and_what_is_nearly_one_is_not(name: str) -> None:
     term = term_of(KERNELS[name])
     found = match_calls(term)

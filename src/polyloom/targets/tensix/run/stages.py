@@ -113,10 +113,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     inputs = view_arrays(note.views, {}, inputs)
     words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
     laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
-    # Column-major order of tiles is what the programs of T0 and T2 walk through.
-    laid += [
-        (area.placed.address, tiles.tilize(_encode_argument(area, inputs, note.how), "columns")) for area in note.inputs
-    ]
+    laid += [(area.placed.address, _argument_bytes(area, inputs, note.how)) for area in note.inputs]
     # T2 is the last to meet: its word changes when a stage's results are in L1.
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
     ran = execute_threads(data, note.signature.name, laid, limits, watched)
@@ -154,6 +151,13 @@ def _tile_counts(stages: Sequence[StageFacts]) -> Json:
     return list(told.tiles) if told.what == "product" else prod(told.tiles)
 
 
+def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> NDArray[np.uint8]:
+    """Bytes of an argument in L1: linear, or tiles in the order that the programs of T0 and T2 walk through."""
+    if area.placed.linear:
+        return tiles.linear_bytes(element_format(how).encode(np.asarray(inputs[area.placed.matrix.array])))
+    return tiles.tilize(_encode_argument(area, inputs, how), "columns")
+
+
 def _encode_argument(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
     """Argument as a matrix of encoded datums."""
     if area.held == "factor":
@@ -165,6 +169,9 @@ def _encode_argument(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -
 def _read_output(written: OutputArea, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
     p, e = written.area.placed, element_format(how)
     packed = how.sums if written.area.held == "sum" else e.packed
+    if p.linear:
+        datums = tiles.linear_datums(l1[p.address : p.address + p.size], p.shape)
+        return output_part(packed.decode(datums).reshape(p.shape), written.at)
     bits = tiles.untilize(
         l1[p.address : p.address + p.size], p.extents, np.uint32 if p.width == 4 else np.uint16, "columns"
     )

@@ -12,14 +12,18 @@ from tests.conftest import Golden
 from tests.targets.tensix.loops.stages import kernels
 
 import polyloom as pl
-from polyloom.diagnostics import PolyloomError
+from polyloom.analysis.dataflow import Unlike
+from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.targets.forms.loops import load_source
+from polyloom.targets.tensix.map.loops.form import FORMS, cut_content
+from polyloom.targets.tensix.options import Options
 
 ROOT = Path(__file__).parents[5]
 PARTS = (
     "spread_result", "squares", "row_sums", "three_factors", "two_loops", "padded", "padded_powers", "triangle",
-    "border", "divided", "chained",
+    "border",
 )  # fmt: skip
-OTHERS = ("cholesky", "conv2d", "covariance", "fir", "floyd_warshall", "jacobi2d", "symm", "syr2k", "syrk", "trmm")
+OTHERS = ("conv2d", "covariance", "fir", "floyd_warshall", "jacobi2d", "symm", "syr2k", "syrk", "trmm")
 
 
 def refused(kernel: Any, golden: Golden, name: str, **options: Any) -> PolyloomError:
@@ -29,15 +33,25 @@ def refused(kernel: Any, golden: Golden, name: str, **options: Any) -> PolyloomE
     return error.value
 
 
+def no_stages(kernel: Any, golden: Golden, name: str) -> None:
+    with pytest.raises(Unlike) as lack:
+        cut_content(load_source(kernel), Options(), None)
+    error = input_error("PL1230", lack.value.message, span=lack.value.span, help=FORMS)
+    golden(name, str(error).replace(f"{ROOT}/", ""))
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_kernels(name: str, golden: Golden) -> None:
-    refused(getattr(kernels, name), golden, f"refused-{name}")
+    no_stages(getattr(kernels, name), golden, f"refused-{name}")
+
+
+def test_integers_of_32_bits_are_no_factors(golden: Golden) -> None:
+    assert refused(kernels.chained, golden, "refused-chained").code == "PL1232"
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_kernels_of_examples(name: str, golden: Golden) -> None:
-    error = refused(ROOT / "examples" / "kernels" / f"{name}.c", golden, f"example-{name}")
-    assert error.code in ("PL1230", "PL1231")
+    no_stages(ROOT / "examples" / "kernels" / f"{name}.py", golden, f"example-{name}")
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from polyloom.targets.tensix.words.arrays.views import Views, specialize_views
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
 
-_PAGE: Final = 0x1000
+PAGE: Final = 0x1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,10 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     while True:
         first = data + MEETING
         where = place_areas((area for s in stages for area in s.areas), first + -(-4 * len(scalars) // 16) * 16)
-        code, starts, lines = _assemble(_stage_parts(stages, content.how, where, first), data)
+        code, starts, lines = assemble_parts(_stage_parts(stages, content.how, where, first), data)
         if CODE + len(code) <= data:
             break
-        data = -(-(CODE + len(code)) // _PAGE) * _PAGE  # long programs take room from the arrays
+        data = -(-(CODE + len(code)) // PAGE) * PAGE  # long programs take room from the arrays
     # Results of stages are no inputs: only areas of arguments are filled before the run.
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
@@ -107,7 +107,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     return executable(b"", CODE, code, CORE, starts, notes.encode(note, places))
 
 
-def _assemble(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
+def assemble_parts(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
     """Assembly of the programs, one behind the other: their bytes, where each begins, and by stage the line of each
     address.
     """

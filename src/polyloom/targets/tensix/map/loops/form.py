@@ -26,7 +26,7 @@ from polyloom.ir import signature, stage_interpret
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.stage import Formula, Product, Program
 from polyloom.ir.stage_interpret import output_part
-from polyloom.passes import Pass, run_passes
+from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.forms import loops
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.provenance import source_texts
@@ -38,6 +38,8 @@ from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
+from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
+from polyloom.targets.tensix.map.phases.form import phases_content, phases_oracles
 from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
@@ -49,12 +51,12 @@ from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 from polyloom.transform.writers import runs_in_place
 
-__all__ = ["CUT", "FORM", "Content"]
+__all__ = ["CUT", "FORM", "FORMS", "Content"]
 
 CUT: Final = "cut"
 """The pass that leaves stages."""
 TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, arrays=ARRAYS, scalars=SCALARS)
-_FORMS: Final = (
+FORMS: Final = (
     "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
     "after another such as kernels/gemm.c"
 )
@@ -65,8 +67,9 @@ _FIDELITY: Final = 4
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:
-    """Subject of loops: cut into stages, arranged as matrices, operations selected. Errors: PL1230 for a program of
-    another form, PL1231 for an operation, PL1232 for a format that does not fit, and those of reading.
+    """Subject of loops: cut into stages, arranged as matrices, operations selected; or a nest for phases of vector
+    code. Errors: PL1230 for a program of another form, PL1231 for an operation, PL1232 for a format that does not fit,
+    and those of reading.
     """
     del place
     kernel = array_kernel(written)
@@ -82,7 +85,7 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     except PolyloomError as error:
         if error.diagnostics[0].code != "PL1230":
             raise
-        raise input_error("PL1230", reason.message, span=reason.span, help=_FORMS) from None
+        raise input_error("PL1230", reason.message, span=reason.span, help=FORMS) from None
 
 
 def _load_arrays(kernel: Kernel, written: Written, options: Any) -> Subject:
@@ -102,14 +105,15 @@ def _load_arrays(kernel: Kernel, written: Written, options: Any) -> Subject:
 def _load_loops(written: Written, options: Any) -> Subject:
     source = loops.load_source(written.value, written.options, written.watch)
     try:
-        program = run_passes(source, (Pass(CUT, cut_source, STAGES),), written.watch)
-        content = _select_stages(program, options)
+        content = cut_content(source, options, written.watch)
+        oracles = _loop_oracles(source, content)
     except Unlike as lack:
-        raise input_error("PL1230", lack.message, span=lack.span, help=_FORMS) from None
+        if source.nest is None:
+            raise input_error("PL1230", lack.message, span=lack.span, help=FORMS) from None
+        content = phases_content(source.nest, options)
+        oracles = phases_oracles(source, content)
     of = signature.plan_signature(source.plan, source.nest)
     known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
-    program_oracle = Oracle(EQUATIONS, loops.equations_name(source), partial(_equation_outputs, source, content))
-    oracles = _content_oracles(content, source.reference, program_oracle)
     return Subject(
         "loops",
         content,
@@ -122,6 +126,11 @@ def _load_loops(written: Written, options: Any) -> Subject:
         watch=written.watch,
         in_place=None if source.nest is None else partial(runs_in_place, source.nest),
     )
+
+
+def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
+    """Stages of a source. Raises `Unlike`."""
+    return _select_stages(run_passes(source, (Pass(CUT, cut_source, STAGES),), watch), options)
 
 
 def _select_stages(program: Program, options: Any, views: Views | None = None) -> Content:
@@ -206,6 +215,12 @@ def _check_integers(program: Program) -> None:
             )
 
 
+def _loop_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
+    """Oracles of a program in loops: its source, its equations and the tile's arithmetic."""
+    program = Oracle(EQUATIONS, loops.equations_name(source), partial(_equation_outputs, source, content))
+    return _content_oracles(content, source.reference, program)
+
+
 def _content_oracles(content: Content, reference: Reference, program: Oracle) -> tuple[Oracle, ...]:
     stages, how = content.program.stages, content.how
     # A single product is compared in the format of its sums; with formulas behind it, results have the format of
@@ -228,17 +243,18 @@ def _arithmetic_outputs(content: Content, values: Mapping[str, int], inputs: Arr
 
 def _equation_outputs(source: Source, content: Content, values: Mapping[str, int], inputs: Arrays) -> Arrays:
     """Outputs of the program's equations. Small programs are interpreted as they stand; a large product is summed in
-    its order with the interpreter's operations, which gives the same bits.
+    its order with the interpreter's operations, and parallel loops of a large nest are computed together: both give the
+    same bits.
     """
-    program = content.program
-    if program.needs_elements or not isinstance(stage := program.stages[0], Product):
-        return interpret(source.plan, values, inputs)
-    over = program.shapes[stage.left.array][[*map(str, stage.left.index)].index(stage.over)]
-    size = prod(n.evaluate(values) for n in (*program.shapes[stage.result], over))
-    if size <= _SMALL:
-        return interpret(source.plan, values, inputs)
-    # The interpreter of equations takes a Python step per product, too slow for large matrices.
-    return stage_interpret.interpret(program, values, inputs, fused=_has_fused_sums(source))
+    program, nest = content.program, source.nest
+    if not program.needs_elements and isinstance(stage := program.stages[0], Product):
+        over = program.shapes[stage.left.array][[*map(str, stage.left.index)].index(stage.over)]
+        if prod(n.evaluate(values) for n in (*program.shapes[stage.result], over)) > _SMALL:
+            # The interpreter of equations takes a Python step per product, too slow for large matrices.
+            return stage_interpret.interpret(program, values, inputs, fused=_has_fused_sums(source))
+    elif nest is not None:
+        return nest_outputs(source, values, inputs)
+    return interpret(source.plan, values, inputs)
 
 
 def _has_fused_sums(source: Source) -> bool:

@@ -5,6 +5,9 @@
     exp: x = 2n ln 2 + r, e^r by a polynomial, times 2^n twice, as 2^2n may have no exponent; exp2: x = 2n + r
     tanh: x + x^3 p(x^2) for small ones, else 1 - 2e / (1 + e) with e = exp(-2|x|), the reciprocal by Newton's method
     log: x = 2^k m with m around 1, log m = f - f^2/2 + f^3 p(f) with f = m - 1
+    x / y: 1 / f of the significand f of y by Newton's method, x (1 / f) and once what is missing of it, times 2^-e in
+    two steps, as 2^-e may have no exponent
+    sqrt: x y and once what is missing of it, y = 1 / sqrt(x) by Newton's method
     sin: x = n pi + r, and (-1)^n sin r; cos: x = (n - 1/2) pi + r. From `LARGEST_ANGLE` on, the result is a NaN
 
 Source: Muller, Elementary Functions, 3rd ed. (2016), chapters 3 and 11. Coefficients are minimax ones, fitted here.
@@ -48,6 +51,11 @@ _INTEGERS: Final = 1.5 * 2.0**23
 _INFINITE, _NORMAL, _ONE, _NAN = 0x7F800000, 0x00800000, 0x3F800000, 0x7FC00000
 _ROOT: Final = 0x3F3504F3
 """sqrt(1/2)."""
+_BIAS: Final = 127
+_EVEN: Final = 256
+"""Added to an exponent, it is positive."""
+_ROOT_GUESS: Final = 0x5F3759DF
+"""Less half of a number's bits, about the bits of 1 / sqrt(x)."""
 
 
 def float_bits(value: float) -> int:
@@ -195,14 +203,52 @@ def _sine(u: _Unit[T], x: T, turns: T, k: T) -> T:
     return u.chosen(_LT, u.magnitude(x), float_bits(LARGEST_ANGLE), value, u.lanes.constant(_NAN))
 
 
-_FUNCTIONS: Final[dict[str, Callable[[_Unit[Any], Any], Any]]] = {
-    "exp": _exp, "exp2": _exp2, "log": _log, "sin": _sin, "cos": _cos, "tanh": _tanh,
+def _divide(u: _Unit[T], x: T, y: T) -> T:
+    """Quotient by Newton's method for 1 / f, f in [1, 2), and one step of what is missing (Markstein 2000, IA-64 and
+    Elementary Functions, chapter 8).
+    """
+    # 2^-e in two factors: of the exponent e, half and the rest. The first one scales x, which may be next to nothing.
+    e = u.plus(u.lanes.call("sfpexexp", y, 0), _EVEN)
+    half = u.left(u.plus(e, 1), -1)  # not negative, so that the shift halves
+    one, other = (
+        u.left(u.lanes.call("sfpiadd_v", part, u.lanes.constant(_BIAS + _EVEN // 2), 6), 23)
+        for part in (half, u.lanes.call("sfpiadd_v", half, e, 6))
+    )
+    near = u.mul(x, one)
+    f = u.lanes.call("sfpsetexp_i", u.magnitude(y), _BIAS, 0)
+    r = u.mad(f, -8 / 17, 24 / 17)  # 1 / f within 1/17
+    for _ in range(3):
+        r = u.mad(r, u.mad(f, u.mul(r, -1.0), 1.0), r)
+    q = u.mul(near, r)
+    q = u.mad(u.mad(f, u.mul(q, -1.0), near), r, q)
+    return u.lanes.call("sfpxor", u.mul(q, other), u.lanes.call("sfpand", y, u.lanes.constant(1 << 31)))
+
+
+def _sqrt(u: _Unit[T], x: T) -> T:
+    """Square root by Newton's method for 1 / sqrt(x) from a linear guess of the logarithm (Blinn 1997, "Floating-point
+    tricks"), and one step of what is missing.
+    """
+    y = u.lanes.call("sfpiadd_v", u.left(x, -1), u.lanes.constant(_ROOT_GUESS), 6)
+    for _ in range(3):
+        y = u.mad(y, u.mad(u.mul(u.mul(x, y), -0.5), y, 0.5), y)
+    s = u.mul(x, y)
+    s = u.mad(u.mad(u.mul(s, -1.0), s, x), u.mul(y, 0.5), s)
+    size = u.magnitude(x)
+    s = u.chosen(_GE, size, _INFINITE, x, s)
+    s = u.chosen(_LT, x, 0, u.lanes.constant(_NAN), s)
+    return u.chosen(_LT, size, _NORMAL, u.number(0.0), s)
+
+
+_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "exp": _exp, "exp2": _exp2, "log": _log, "sin": _sin, "cos": _cos, "tanh": _tanh, "sqrt": _sqrt,
 }  # fmt: skip
 FUNCTIONS: Final = tuple(_FUNCTIONS)
+"""Of one number."""
+QUOTIENT: Final = "div"
 REGISTERS: Final = 5
 """That a function needs beside its result's."""
 
 
-def library_function(lanes: Lanes[T], name: str, x: T) -> T:
-    """Library function of `FUNCTIONS`, of f32 bits."""
-    return _FUNCTIONS[name](_Unit(lanes), x)
+def library_function(lanes: Lanes[T], name: str, *operands: T) -> T:
+    """Library function of `FUNCTIONS`, or the quotient, of f32 bits."""
+    return (_divide if name == QUOTIENT else _FUNCTIONS[name])(_Unit(lanes), *operands)

@@ -32,6 +32,7 @@ MEETING: Final = ("s9", "s10", "s11")
 """Registers by which cores meet, which no stage uses."""
 _IDLE: Final = 0xFFE80004
 """Where a load waits until the thread is idle."""
+_JUMPS: Final = ("bnez", "beqz", "blt", "bge", "jal")
 _SEMAPHORES: Final = 7
 """Those that stages use."""
 
@@ -67,10 +68,12 @@ def _prefix_labels(lines: Lines, prefix: str) -> Lines:
 
 
 def _prefix_label(line: str, prefix: str) -> str:
-    if line.startswith(("bnez ", "beqz ")):
-        # Only the target of a branch stands behind a comma and is a label.
-        return line.replace(", ", f", {prefix}")
-    if line.startswith("j "):
+    name = line.partition(" ")[0]
+    if name in _JUMPS:
+        # Only the target of a branch stands behind the last comma and is a label.
+        before, comma, label = line.rpartition(", ")
+        return f"{before}{comma}{prefix}{label}"
+    if name == "j":
         return f"j {prefix}{line.removeprefix('j ')}"
     return f"{prefix}{line}" if line.endswith(":") else line
 

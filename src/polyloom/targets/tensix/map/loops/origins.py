@@ -12,6 +12,7 @@ from typing import Final
 
 from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.targets.tensix.map.loops.join import MEETING
+from polyloom.targets.tensix.map.loops.thread import StatementLine
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.encode import unrotate_word
 
@@ -48,12 +49,13 @@ def origins(lines: Mapping[int, str], home: Place, known: Mapping[int, Place] | 
 
 
 def _origin(line: str, home: Place, known: Mapping[int, Place]) -> Place:
-    home = replace(home, column=0)
+    home = replace(line.place if isinstance(line, StatementLine) else home, column=0)
     if not line.startswith(_WORD):
         return replace(home, reason=_core_reason(line))
     word = unrotate_word(int(line.removeprefix(_WORD), 0))
     if (own := known.get(word, NOWHERE)) != NOWHERE:
-        return replace(own, column=0)
+        # Statements may have words in common: the place of the line tells them apart.
+        return replace(home, reason="") if isinstance(line, StatementLine) else replace(own, column=0)
     found = decode(word)
     return replace(home, reason="" if found is None else _REASONS.get(found.row.name, ""))
 

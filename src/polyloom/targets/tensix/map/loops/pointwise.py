@@ -16,7 +16,7 @@ from polyloom.diagnostics import Span, input_error
 from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, index_dimension
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, REGISTERS, float_bits
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, REGISTERS, float_bits
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
 from polyloom.transform.stages.layout_assignment import leaf_axes
 
@@ -27,7 +27,6 @@ _WHAT: Final = {
     "floordiv": "divides",
     "rem": "takes remainders",
     "mod": "takes remainders",
-    "sqrt": "takes square roots",
     "mul": "multiplies 32-bit integers",
     "madd": "multiplies 32-bit integers",
 }
@@ -37,14 +36,14 @@ def select_operations(stage: Formula, program: Program) -> Pointwise:
     """Operations of a formula. Raises `Unlike` for elements at other places. Errors: PL1231 for an operation that a
     tile does not offer.
     """
-    return _Selector(stage, program).made(stage.term)
+    return Selector(stage, program).made(stage.term)
 
 
-class _Selector:
+class Selector:
     """Instruction selector; hash-consing of terms, so that equal ones are computed once."""
 
     def __init__(self, stage: Formula, program: Program) -> None:
-        self.stage, self.program = stage, program
+        self.stage, self.program, self.contracts = stage, program, True
         self.dtype: ElementType = program.types[stage.result]
         self.arrays: list[Spread] = []
         self.scalars: list[str] = []
@@ -96,7 +95,7 @@ class _Selector:
         """Sethi-Ullman number: registers that a term needs (1970); a library function needs its own besides."""
         if term not in self.needs:
             parts = sorted(map(self._register_need, term.operands), reverse=True) if isinstance(term, Apply) else []
-            own = REGISTERS if isinstance(term, Apply) and term.operation in FUNCTIONS else 1
+            own = REGISTERS if isinstance(term, Apply) and term.operation in (*FUNCTIONS, QUOTIENT) else 1
             self.needs[term] = max([own, *(need + n for n, need in enumerate(parts))])
         return self.needs[term]
 
@@ -143,7 +142,7 @@ class _Selector:
             return self._select(term)
         if self.dtype == "i32":
             return self._select_integer(term)
-        if term.operation in ("add", "sub") and (fused := self._contract(term)) is not None:
+        if self.contracts and term.operation in ("add", "sub") and (fused := self._contract(term)) is not None:
             return fused
         operands = self._sources(term.operands)
         match term.operation:
@@ -161,7 +160,7 @@ class _Selector:
                 return self._step("sfpabs", operands, 1)
             case "min" | "max":
                 return self._step("minimum" if term.operation == "min" else "maximum", operands)
-            case name if name in FUNCTIONS:
+            case name if name in (*FUNCTIONS, QUOTIENT):
                 return self._step(name, operands)
             case _:
                 return _refuse_operation(term.operation, self.dtype, term.span)
@@ -226,5 +225,4 @@ def _refuse_operation(operation: str, dtype: ElementType, span: Span | None) -> 
 def _suggest_operations(operation: str, dtype: ElementType) -> str:
     if dtype == "i32":
         return "use + - min max abs and or xor select"
-    divides = operation == "div"
-    return "multiply by the reciprocal, given as an input" if divides else "use + - * madd min max abs select"
+    return "use + - * / madd min max abs sqrt select"

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.ir.ssa import Place
 from polyloom.riscv.assemble import assemble
 from polyloom.targets.tensix.words.configuration import settings
 from polyloom.targets.tensix.words.encode import encode, rotate_word
@@ -30,6 +31,18 @@ stores, the vector unit."""
 IS_EMPTY: Final = 1
 """SEMWAIT waits while a semaphore is 0."""
 Lines = list[str]
+
+
+class StatementLine(str):
+    """Line of assembly that is for one statement of several, at this place of the source."""
+
+    place: Place
+
+    @classmethod
+    def locate(cls, line: str, place: Place) -> StatementLine:
+        made = cls(line)
+        made.place = place
+        return made
 
 
 @dataclass(frozen=True, slots=True)

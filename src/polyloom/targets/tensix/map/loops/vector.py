@@ -16,7 +16,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, library_function
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, library_function
 from polyloom.targets.tensix.map.loops.lanes import Computed, Emitted, Lanes, Words
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step, span_place
 from polyloom.targets.tensix.map.oracle import function_errors
@@ -36,13 +36,14 @@ _STAYS, ADVANCES = 3, 2
 _LANES: Final = 32
 
 
-def kernel_words(p: Pointwise, mode: int, watch: Watch | None = None) -> list[tuple[int, Place]]:
+def kernel_words(p: Pointwise, mode: int, watch: Watch | None = None, slot: int = SLOT) -> list[tuple[int, Place]]:
     """Words of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result
-    replaces the first array. Errors: PL1280 where the values do not fit into the registers.
+    replaces the first array; arrays are `slot` rows apart. Errors: PL1280 where the values do not fit into the
+    registers.
     """
     try:
         # Replay is planned by the caller, over all vectors of a tile; contraction has been done by selection.
-        made = lower(build_kernel(p, mode), Options(without=frozenset({"contract", "replay"})), watch).function
+        made = lower(build_kernel(p, mode, slot), Options(without=frozenset({"contract", "replay"})), watch).function
     except PolyloomError as error:
         raise _hide_names(error, p.result) from None
     found = [(i.operands[0], i.place) for block in made.blocks for i in block.instructions if i.called == WORD.name]
@@ -60,14 +61,14 @@ def _hide_names(error: PolyloomError, result: str) -> PolyloomError:
     return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
 
 
-def build_kernel(p: Pointwise, mode: int) -> Function:
+def build_kernel(p: Pointwise, mode: int, slot: int = SLOT) -> Function:
     """Kernel in SSA form: loads, operations, one store."""
     b = Builder(p.result, place=p.place)
     made: dict[Source, Value] = {}
 
     def value(source: Source) -> Value:
         if source not in made:
-            made[source] = _load_source(b, source, mode)
+            made[source] = _load_source(b, source, mode, slot)
         return made[source]
 
     for number, step in enumerate(p.steps):
@@ -78,16 +79,16 @@ def build_kernel(p: Pointwise, mode: int) -> Function:
     return b.finish()
 
 
-def _load_source(b: Builder, source: Source, mode: int) -> Value:
+def _load_source(b: Builder, source: Source, mode: int, slot: int) -> Value:
     kind, number = source
     if kind == "array":
-        return b.call("load", mode, _STAYS, SLOT * number)
+        return b.call("load", mode, _STAYS, slot * number)
     # Scalars lie in L12 to L14 for the whole run, set once by T1's core.
     return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
 
 
 def _apply_step(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
-    if step.name in FUNCTIONS:
+    if step.name in (*FUNCTIONS, QUOTIENT):
         return library_function(lanes, step.name, *operands)
     if step.name in ("minimum", "maximum"):
         return lanes.extreme(step.name, *operands)
@@ -145,6 +146,8 @@ def _step_error(step: Step, operands: Sequence[Error], adding: float) -> Error:
     (a, of_a), *rest = operands
     if step.name in FUNCTIONS:
         return function_errors.function_error(step.name, a, of_a)
+    if step.name == QUOTIENT:
+        return function_errors.quotient_error((a, of_a), rest[0])
     if step.name in _PRODUCTS:
         b, of_b = rest[0]
         # |ab - a'b'| is at most |a| of_b + |b| of_a + of_a of_b.

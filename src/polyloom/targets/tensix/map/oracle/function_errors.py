@@ -17,16 +17,19 @@ from polyloom.ir.library import ULP
 
 Error = tuple[Any, Any]
 """A value, and by how much it may be missed."""
-MISSED: Final = {"exp": 1.5, "exp2": 1.75, "log": 1.0, "sin": 1.25, "cos": 1.25, "tanh": 1.5}
+MISSED: Final = {"exp": 1.5, "exp2": 1.75, "log": 1.0, "sin": 1.25, "cos": 1.25, "tanh": 1.5, "sqrt": 1.0}
 """Of the tile's functions (functions.py), in units of 2**-23 of the result."""
 REDUCED: Final = {"sin": 2.0**-33, "cos": 2.0**-33}
 """What the reduction of the argument adds, wherever the result is."""
 LEAST: Final = 2.0**-126
 """Smaller results are 0 on the tile."""
+QUOTIENT_MISSED: Final = 1.5
 _UNIT: Final = 2.0**-23
+_ROUNDED: Final = 0.5
+"""What the program's root and quotient miss, which are rounded correctly."""
 _LARGEST: Final = float(np.finfo(np.float32).max)
 _EXACT: Final[dict[str, Callable[[Any], Any]]] = {
-    "exp": np.exp, "exp2": np.exp2, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
+    "exp": np.exp, "exp2": np.exp2, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sqrt": np.sqrt,
 }  # fmt: skip
 
 
@@ -35,11 +38,22 @@ def function_error(name: str, x: Any, of_x: Any) -> Error:
     value = _EXACT[name](x)
     change = _propagated_change(name, x, value, of_x)
     size = np.abs(value) + change
-    error = change + size * (MISSED[name] + ULP[name]) * _UNIT + REDUCED.get(name, 0.0) + 2 * LEAST
+    error = change + size * (MISSED[name] + ULP.get(name, _ROUNDED)) * _UNIT + REDUCED.get(name, 0.0) + 2 * LEAST
     # Where only one of the two results may be beyond the largest number, it is infinite; or no number, of a logarithm.
     splits = (np.abs(value) - error <= _LARGEST) & (size + error > _LARGEST)
     splits |= (name == "log") & (np.abs(x) <= of_x)
+    splits |= (name == "sqrt") & (x < of_x)
     return value, np.where(splits, np.inf, error)
+
+
+def quotient_error(a: Error, b: Error) -> Error:
+    """Quotient with its error: infinite where the divisor may be 0, or the quotient beyond the largest number."""
+    (x, of_x), (y, of_y) = a, b
+    value, least = x / y, np.abs(y) - of_y
+    change = (of_x + np.abs(value) * of_y) / least
+    size = np.abs(value) + change
+    error = change + size * (QUOTIENT_MISSED + _ROUNDED) * _UNIT + 2 * LEAST
+    return value, np.where((least > LEAST) & (size + error <= _LARGEST / 2), error, np.inf)
 
 
 def _propagated_change(name: str, x: Any, value: Any, of_x: Any) -> Any:
@@ -48,4 +62,6 @@ def _propagated_change(name: str, x: Any, value: Any, of_x: Any) -> Any:
         wide = _EXACT[name](x + of_x)
         # For large changes the function of the upper end bounds the change; the product may be 0 times infinity there.
         return np.where(np.asarray(scaled < 1), np.asarray(value * np.expm1(scaled)), np.asarray(wide))
+    if name == "sqrt":
+        return np.sqrt(np.abs(x) + of_x) - np.sqrt(np.maximum(np.abs(x) - of_x, 0))
     return -np.log1p(-of_x / x) if name == "log" else of_x

@@ -40,6 +40,7 @@ Held = Literal["factor", "sum", "elements"]
 class Placed:
     """An array placed in L1 as a matrix of tiles at an address in bytes: its shape, and the axes that make rows and
     columns (`Matrix`). `wrapped`: the array is a vector, laid in rows of a tile's side so that whole tiles are filled.
+    `linear`: the array lies row by row, without tiles.
     """
 
     matrix: Matrix
@@ -47,6 +48,7 @@ class Placed:
     address: int
     width: int
     wrapped: bool = False
+    linear: bool = False
 
     @property
     def extents(self) -> tuple[int, int]:
@@ -60,6 +62,9 @@ class Placed:
     @property
     def size(self) -> int:
         """Bytes in L1, tiles padded and headers included."""
+        if self.linear:
+            rows, columns = prod(self.shape[:-1]), self.shape[-1] if self.shape else 1
+            return rows * tiles.row_pitch(columns) * self.width
         rows, columns = self.extents
         # Tiles are whole even at the edges of the matrix: unpackers read 1024 datums in any case.
         return tiles.tile_count(rows) * tiles.tile_count(columns) * tiles.tile_pitch(self.width)

@@ -23,8 +23,9 @@ from polyloom.targets.tensix.words.arrays.views import Views, decode_views, enco
 
 TARGET: Final = "tensix"
 FORM: Final = "stages"
-# Version 2 joined the forms of version 1: a product or an element-wise program is a program of one stage.
-VERSION: Final = 2
+# Version 2 joined the forms of version 1: a product or an element-wise program is a program of one stage. Version 3 has
+# arrays without tiles.
+VERSION: Final = 3
 _OLD_FORMS: Final = ("product", "elementwise")
 """Others of version 1."""
 _HELD: Final[tuple[Held, ...]] = ("factor", "sum", "elements")
@@ -106,6 +107,7 @@ def _area_json(area: Area) -> dict[str, object]:
         "axes": list(area.axes),
         "held": area.held,
         "wrapped": p.wrapped,
+        "linear": p.linear,
         "address": p.address,
     }
 
@@ -241,8 +243,8 @@ def _parse_area(made: dict[str, Any], how: Arithmetic) -> Area:
     held: Held | None = next((known for known in _HELD if known == made["held"]), None)
     if held is None:
         raise ValueError
-    wrapped, matrix = bool(made["wrapped"]), Matrix(str(made["array"]), rows, columns)
-    placed = Placed(matrix, shape, int(made["address"]), datum_width(held, how), wrapped)
+    wrapped, linear, matrix = bool(made["wrapped"]), bool(made["linear"]), Matrix(str(made["array"]), rows, columns)
+    placed = Placed(matrix, shape, int(made["address"]), datum_width(held, how), wrapped, linear)
     return Area(placed, axes, held)
 
 

@@ -21,6 +21,8 @@ DATUMS: Final = SIDE * SIDE
 # Dst of 32 bits has 512 rows of 16 datums, that is 8 tiles.
 BLOCK: Final = 8
 """Rows of tiles of a product that are computed together: as many as Dst holds of 32 bits."""
+LINE: Final = 4
+"""Datums of 32 bits that a packer writes at once: rows of linear arrays are padded to them."""
 Order = Literal["rows", "columns"]
 
 
@@ -67,3 +69,22 @@ def untilize(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.gen
     flat[tile_order(rows, columns, by)] = np.ascontiguousarray(tiles).view(dtype)
     whole = flat.reshape(rows, columns, 2, 2, FACE, FACE).transpose(0, 2, 4, 1, 3, 5)
     return whole.reshape(rows * SIDE, columns * SIDE)[: shape[0], : shape[1]]
+
+
+def row_pitch(extent: int) -> int:
+    """Datums from one row of a linear array to the next."""
+    return -(-extent // LINE) * LINE
+
+
+def linear_bytes(datums: Array) -> NDArray[np.uint8]:
+    """Bytes of an array, row-major, each row padded with zeros to its pitch."""
+    rows = np.ascontiguousarray(datums).reshape(-1, datums.shape[-1] if datums.ndim else 1)
+    padded = np.pad(rows, ((0, 0), (0, row_pitch(rows.shape[1]) - rows.shape[1])))
+    return np.ascontiguousarray(padded).view(np.uint8).ravel()
+
+
+def linear_datums(data: NDArray[np.uint8], shape: tuple[int, ...]) -> Array:
+    """Datums of 32 bits of an array: the inverse of `linear_bytes`."""
+    extent = shape[-1] if shape else 1
+    rows = data.view(np.uint32).reshape(-1, row_pitch(extent))[:, :extent]
+    return np.ascontiguousarray(rows).reshape(shape)

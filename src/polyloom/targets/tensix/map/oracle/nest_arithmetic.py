@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluation of a nest in the tile's arithmetic, operation by operation: bit by bit, and in numbers with a running
+error bound (Higham 2002, section 3.3).
+
+Both interpret the arranged nest by `transform.parallel.lane_interpreter`, each operation as the formula that the
+vector unit computes for it (`map.loops.vector`). A value with its error is a complex number here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.frontend.source import Arrays
+from polyloom.ir.formula import Apply, Leaf, Number, Term
+from polyloom.ir.nest import Nest
+from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.python_source import Scope
+from polyloom.ir.stage import Formula, Program
+from polyloom.sets import Affine
+from polyloom.targets.tensix.map.loops.pointwise import Selector
+from polyloom.targets.tensix.map.loops.steps import Pointwise
+from polyloom.targets.tensix.map.loops.vector import evaluate, formula_error
+from polyloom.targets.tensix.map.oracle.nest_outputs import argument_arrays
+from polyloom.targets.tensix.words.arrays.elements import to_vectors
+from polyloom.transform.parallel.lane_interpreter import interpret_lanes
+
+Array = NDArray[Any]
+Function = Callable[..., Any]
+_COMPARISONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
+
+
+def nest_bits(nest: Nest, inputs: Arrays) -> dict[str, Array]:
+    """Arguments after an arranged nest, as a tile computes them."""
+    return interpret_lanes(nest, argument_arrays(nest, inputs), _function_of_bits, _BitScope)
+
+
+def nest_errors(nest: Nest, inputs: Arrays) -> dict[str, Array]:
+    """Error bound of each argument after an arranged nest of floats."""
+    given = {name: array.astype(np.complex128) for name, array in argument_arrays(nest, inputs).items()}
+    types: Mapping[ElementType, Any] = {storage.dtype: np.dtype(np.complex128) for storage in nest.storage}
+    made = interpret_lanes(nest, given, _function_of_errors, _ErrorScope, types)
+    return {name: np.imag(array) for name, array in made.items()}
+
+
+class _BitScope(Scope):
+    """Arithmetic of single values."""
+
+    def function(self, operation: str, dtype: ElementType) -> Function:
+        return _function_of_bits(operation, dtype)
+
+
+class _ErrorScope(Scope):
+    """Errors of single values."""
+
+    def function(self, operation: str, dtype: ElementType) -> Function:
+        return _function_of_errors(operation, dtype)
+
+
+@cache
+def _operation_formula(operation: str, dtype: ElementType) -> Pointwise:
+    """Formula of one operation; a comparison gives 1 or 0 in the type of what it compares."""
+    names = tuple(f"x{n}" for n in range(BY_NAME[operation].arity))
+    leaves: tuple[Term, ...] = tuple(Leaf(name, (Affine.symbol("i"),)) for name in names)
+    term = Apply(operation, leaves)
+    if operation in _COMPARISONS:
+        term = Apply("select", (term, Number(1), Number(0)))
+    if operation == "select":
+        term = Apply("select", (Apply("ne", (leaves[0], Number(0))), *leaves[1:]))
+    types: dict[str, ElementType] = dict.fromkeys((*names, "r"), dtype)
+    program = Program((), types, dict.fromkeys(types, (Affine((), 1),)), ())
+    selector = Selector(Formula("r", ("i",), term, "r"), program)
+    selector.contracts = False
+    return selector.made(term)
+
+
+def _function_of_bits(operation: str, dtype: ElementType) -> Function:
+    kind = np.float32 if dtype == "f32" else np.int32
+
+    def compute(*operands: Any) -> Any:
+        given = np.broadcast_arrays(*(np.asarray(operand, kind) for operand in operands))
+        shape, size = given[0].shape, given[0].size
+        vectors = [to_vectors(np.ascontiguousarray(each).view(np.uint32)) for each in given]
+        found = np.asarray(evaluate(_operation_formula(operation, dtype), vectors, [])).astype(np.uint32)
+        made = np.broadcast_to(found, vectors[0].shape).ravel()[:size].view(kind).reshape(shape)
+        return made.astype(np.int32)[()] if operation in _COMPARISONS else made[()]
+
+    return compute
+
+
+def _function_of_errors(operation: str, dtype: ElementType) -> Function:
+    def compute(*operands: Any) -> Any:
+        given = [np.asarray(operand, np.complex128) for operand in operands]
+        value, error = formula_error(_operation_formula(operation, dtype), [(x.real, x.imag) for x in given], [])
+        made = np.empty(np.broadcast_shapes(np.shape(value), np.shape(error)), np.complex128)
+        made.real, made.imag = value, error
+        return made[()]
+
+    return compute

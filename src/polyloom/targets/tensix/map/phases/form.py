@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nests as phases of vector code, for the form of loops: what they need, and their two oracles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from polyloom.diagnostics import input_error
+from polyloom.frontend.source import Arrays, Source
+from polyloom.ir.nest import Nest
+from polyloom.ir.nest_interpret import nest_signature
+from polyloom.targets.subject import Oracle
+from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
+from polyloom.targets.tensix.map.oracle.nest_arithmetic import nest_bits, nest_errors
+from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
+from polyloom.targets.tensix.map.phases.compile import Content
+from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
+from polyloom.targets.tensix.words.arrays.area import element_format
+from polyloom.targets.tensix.words.arrays.formats import Arithmetic
+
+
+def phases_content(nest: Nest, options: Any) -> Content:
+    """Content of a nest that runs as phases. Errors: PL1232 for types and formats that do not fit."""
+    kinds = {storage.dtype for storage in nest.storage}
+    if kinds not in ({"f32"}, {"i32"}):
+        other = next((s for s in nest.storage if s.dtype not in ("f32", "i32")), None)
+        message = (
+            f"a program on a tile is all f32 or all i32{f', and `{other.name}` is {other.dtype}' if other else ''}"
+        )
+        raise input_error("PL1232", message, help="declare all arrays and scalars as f32, or as i32")
+    name = "tf32" if kinds == {"f32"} else "i8"
+    if options.format not in (None, name) or options.dest == 16:
+        message = "phases of vector code compute in 32 bits"
+        raise input_error("PL1232", message, help="leave --format and --dest out")
+    return Content(nest, Arithmetic(name, 32, 4, 32))
+
+
+def phases_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
+    """Oracles of phases: the arranged nest in the tile's arithmetic, and the source within its bound."""
+    nest, packed = content.nest, element_format(content.how).packed
+    return loop_oracles(
+        source,
+        partial(_arithmetic, nest),
+        partial(nest_outputs, source),
+        partial(_bounds, nest),
+        packed,
+        bound_help((), has_products=False),
+    )
+
+
+def _arithmetic(nest: Nest, values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    return _outputs(nest, nest_bits(arrange_nest(nest, values), inputs))
+
+
+def _bounds(nest: Nest, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    if any(storage.dtype != "f32" for storage in nest.storage):
+        return {name: np.zeros(array.shape) for name, array in expected.items()}
+    with np.errstate(all="ignore"):
+        return _outputs(nest, nest_errors(arrange_nest(nest, values), inputs))
+
+
+def _outputs(nest: Nest, arrays: Arrays) -> Arrays:
+    return {array.name: arrays[array.name] for array in nest_signature(nest).outputs}
