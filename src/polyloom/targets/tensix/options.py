@@ -155,7 +155,7 @@ class Options:
     )
     core: tuple[tuple[str, str], ...] = option(
         "the program of a core: b, t0, t1, t2 or nc",
-        "simulate",
+        *("simulate", "llk"),
         default=(),
         metavar="CORE=FILE",
         repeatable=True,
@@ -163,20 +163,20 @@ class Options:
     )
     hazards: Hazards = option(
         "what a hazard does: error ends the run (the default), report, off",
-        *("run", "simulate"),
+        *("run", "simulate", "llk"),
         default="error",
         metavar="POLICY",
         read=_parse_hazards,
     )
     mmio: str | None = option(
         "`ignore`: registers that are not modelled read 0 and swallow writes",
-        "simulate",
+        *("simulate", "llk"),
         metavar="ignore",
         read=_parse_mmio,
     )
     max_cycles: int = option(
         f"give up after so many cycles ({MAX_CYCLES})",
-        *("run", "simulate"),
+        *("run", "simulate", "llk"),
         default=MAX_CYCLES,
         metavar="N",
         read=_parse_cycles,
