@@ -19,8 +19,8 @@ NAMES: Final[tuple[Name, ...]] = ("tf32", "bf16", "fp16", "i8")
 Dest = Literal[16, 32]
 Core = Literal["b", "t0", "t1", "t2", "nc"]
 CORES: Final[tuple[Core, ...]] = ("b", "t0", "t1", "t2", "nc")
-Hazards = Literal["error", "report", "off"]
-POLICIES: Final[dict[Hazards, int]] = {"off": 0, "report": 1, "error": 2}
+Hazards = Literal["error", "wrong", "report", "off"]
+POLICIES: Final[dict[Hazards, int]] = {"off": 0, "report": 1, "error": 2, "wrong": 3}
 MAX_CYCLES: Final = 10**8
 Format = Literal["bf16", "fp16", "fp32", "uint32"]
 FORMATS: Final[tuple[Format, ...]] = ("bf16", "fp16", "fp32", "uint32")
@@ -162,7 +162,7 @@ class Options:
         read=_parse_cores,
     )
     hazards: Hazards = option(
-        "what a hazard does: error ends the run (the default), report, off",
+        "which hazards end the run: error (all, the default), wrong (what is wrong here), report (none), off",
         *("run", "simulate", "llk"),
         default="error",
         metavar="POLICY",

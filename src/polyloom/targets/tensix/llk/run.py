@@ -80,7 +80,7 @@ def thread_sources(files: Sequence[str], cores: Mapping[Core, str]) -> dict[Core
             "give unpack, math and pack, in this order, or one file that tells them apart by LLK_TRISC_UNPACK and so on"
         )
         raise input_error("PL1229", f"there are {len(files)} files, and three threads", help=help)
-    t0, t1, t2 = (*files, *files[:1] * 2)[:3] if len(files) == 1 else files
+    t0, t1, t2 = files[0], files[len(files) // 2], files[-1]
     return {"t0": t0, "t1": t1, "t2": t2, **cores}
 
 

@@ -193,6 +193,7 @@ def _finding_json(found: Finding, lines: Sequence[Span | None]) -> Json:
     at, earlier = _word_span(found.index, lines), _word_span(found.earlier_index, lines)
     return {
         "kind": found.kind,
+        "level": found.level,
         "thread": found.thread,
         "cycle": found.cycle,
         "word": found.word,
