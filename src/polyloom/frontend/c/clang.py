@@ -213,22 +213,21 @@ def llvm_module(
 
 
 def bare_executable(
-    units: Sequence[str],
+    units: Sequence[tuple[tuple[str, ...], str]],
     script: str,
     target: str,
     options: Options,
     *more: str,
-    language: tuple[str, ...] = C,
     explained: Explain | None = None,
     unlinked: Explain | None = None,
 ) -> bytes:
-    """Static executable of texts for a machine without a system, placed by a linker script; `explained` and `unlinked`
-    make diagnostics of the messages of clang and of the linker (ELF specification, "Program Linking").
+    """Static executable of texts, each behind the options of its language, for a machine without a system, placed by a
+    linker script; `explained` and `unlinked` make diagnostics of the messages of clang and of the linker (ELF specification, "Program Linking").
     """
     words = (*ARITHMETIC, "-O2", "-fno-pic", "-ffunction-sections", "-fdata-sections", *more, f"--target={target}")
     with temporary.temporary_folder() as folder:
         objects: list[str] = []
-        for number, unit in enumerate(units):
+        for number, (language, unit) in enumerate(units):
             source = Path(folder, f"unit{number}.c")
             source.write_text(unit, encoding="utf-8", errors="surrogateescape")
             objects.append(str(source.with_suffix(".o")))

@@ -24,6 +24,10 @@ _NO_STACK: Final = "data leave no room for the stack"
 _VECTORS: Final = "__sfpi_"
 
 
+class UsesVectors(Exception):
+    """The program has vector operations, which clang does not compile."""
+
+
 def explain_compiler(messages: str, includes: Sequence[str], member: Member) -> Iterator[Diagnostic]:
     """Diagnostics of clang's messages; of a header that is missing, who has it. PL0151, PL1227."""
     for found in diagnostics(messages):
@@ -48,9 +52,8 @@ def explain_linker(messages: str, core: Core, path: str) -> Iterator[Diagnostic]
     names = list(dict.fromkeys(_UNDEFINED.findall(messages)))
     overflowed = _OVERFLOWED.search(messages)
     if any(_VECTORS in name for name in names):
-        what = "uses the vector language (sfpi.h), which clang does not compile"
-        help = "run its vector function by `polyloom run FILE.h --function NAME`; raw words (TTI_SFP...) work here"
-    elif "main()" in names:
+        raise UsesVectors
+    if "main()" in names:
         what, help = "has no function that is called", "define `void run_kernel()`, `kernel_main()` or `main()`"
     elif names:
         what = f"calls {', '.join(f'`{name}`' for name in names[:3])}, which nothing defines"

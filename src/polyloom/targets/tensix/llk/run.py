@@ -109,10 +109,13 @@ def run_llk(
         threads = Threads(sources, member, includes, defines, operands_header(operands))
         programs = compile_threads(threads, str(folder))
         entries: dict[Core, int] = {}
-        for core, data in programs.items():
-            path = Path(folder, f"{core}.elf")
-            path.write_bytes(data)
-            entries[core] = tile.load_elf(core, path)
+        for core, parts in programs.items():
+            found: list[int] = []
+            for number, data in enumerate(parts):
+                path = Path(folder, f"{core}{number}.elf")
+                path.write_bytes(data)
+                found.append(tile.load_elf(core, path))
+            entries[core] = found[0]
     for named, array in inputs.items():
         write_operand(tile, by_name[named.name], array)
     _boot(tile)

@@ -13,12 +13,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom import files
-from polyloom.frontend.c.clang import CPP, bare_executable, include_directive
+from polyloom.diagnostics import Source
+from polyloom.frontend.c.clang import CPP, bare_executable, include_directive, llvm_module
 from polyloom.frontend.source import Options
+from polyloom.riscv.backend.core import Placement
 from polyloom.riscv.image import MAGIC
-from polyloom.targets.tensix.llk.explain import explain_compiler, explain_linker
+from polyloom.targets.tensix.llk.explain import UsesVectors, explain_compiler, explain_linker
 from polyloom.targets.tensix.llk.headers import include_path
+from polyloom.targets.tensix.llk.partition import insert_words, partition_module
+from polyloom.targets.tensix.llk.vectors import compile_vectors
 from polyloom.targets.tensix.options import Core
+from polyloom.targets.tensix.source.cpp.explain import Explainer
+from polyloom.targets.tensix.source.cpp.source import HEADERS
 from polyloom.targets.tensix.words.isa import Member
 
 TARGET: Final = "riscv32-unknown-elf"
@@ -51,7 +57,7 @@ _UNIT: Final = """\
 __asm__(".macro .ttinsn word\\n.word (((\\\\word) & 0x3fffffff) << 2) | (((\\\\word) >> 30) & 3)\\n.endm");
 __asm__(".section .start,\\"ax\\"\\n.globl _start\\n_start:\\n"
         "la sp, __stack\\ncall __polyloom_thread\\nebreak\\n1: j 1b\\n.text");
-{include}
+{words}{include}
 template <class... P>
 concept __polyloom_runs = requires(P const &...p) {{ run_kernel(p...); }};
 template <class... P>
@@ -70,6 +76,21 @@ extern "C" __attribute__((used)) void __polyloom_thread() {{
 #endif
 }}
 """
+_IR: Final = ("-xir",)
+_UNOPTIMIZED: Final = ("-Xclang", "-disable-llvm-passes")
+_VECTOR_FLAGS: Final = ("-Xclang", "-no-enable-noundef-analysis")
+_CALLED_WORDS: Final = """\
+#define POLYLOOM_CALLED_WORDS
+#include "sfpi_operations.h"
+#if __has_include("ckernel_ops.h")
+#include "ckernel_ops.h"
+#endif
+#undef TTI_INSN
+#undef TT_INSN
+#define TTI_INSN(word) __sfpi_word(int(word))
+#define TT_INSN(word) __sfpi_word(int(word))
+"""
+"""Words as calls, which the passes of vector kernels keep in order with the operations."""
 _GLOBALS: Final = """\
 typedef unsigned int u;
 #define WEAK __attribute__((weak))
@@ -109,28 +130,62 @@ class Threads:
     header: str = ""
 
 
-def compile_threads(threads: Threads, folder: str) -> dict[Core, bytes]:
-    """Executables by core; `folder` is empty, and takes operands.h. Errors: PL0150, PL0151 of clang, PL1227 for a
-    kernel of another architecture, PL1229 for what does not link.
+def compile_threads(threads: Threads, folder: str) -> dict[Core, tuple[bytes, ...]]:
+    """Executables by core, the first with the entry; `folder` is empty, and takes operands.h. Errors: PL0150, PL0151 of
+    clang, PL1227 for a kernel of another architecture, PL1229 for what does not link, and those of vector kernels.
     """
     files.write({f"{folder}/operands.h": threads.header.encode()})
     return {core: _compile_core(core, path, threads, folder) for core, path in threads.sources.items()}
 
 
-def _compile_core(core: Core, path: str, threads: Threads, folder: str) -> bytes:
+def _compile_core(core: Core, path: str, threads: Threads, folder: str) -> tuple[bytes, ...]:
     data = files.read(path)
     if data.startswith(MAGIC):
-        return data
-    start, size = REGIONS[core]
-    script = _SCRIPT.format(start=start, size=size, local=_LOCAL[core], stack=_STACK)
+        return (data,)
     includes = (*include_path(threads.includes, threads.member), folder)
     defines = (*_role_defines(core, threads.member), *threads.defines)
-    unit = _UNIT.format(include=include_directive(path))
+    options = Options(includes=includes, defines=defines)
+    unit = _UNIT.format(include=include_directive(path), words="")
+    try:
+        return (_link(core, path, (CPP, unit), REGIONS[core], options, threads, {}),)
+    except UsesVectors:
+        return _compile_with_vectors(core, path, threads, options)
+
+
+def _link(
+    core: Core,
+    path: str,
+    unit: tuple[tuple[str, ...], str],
+    room: tuple[int, int],
+    options: Options,
+    threads: Threads,
+    entries: Mapping[str, int],
+) -> bytes:
+    """Executable of a unit in its room of L1; `entries` are addresses of functions that stand elsewhere."""
+    script = _SCRIPT.format(start=room[0], size=room[1], local=_LOCAL[core], stack=_STACK)
+    script += "".join(f'"{name}" = {address:#x};\n' for name, address in entries.items())
     return bare_executable(
-        (unit, _GLOBALS), script, TARGET, Options(includes=includes, defines=defines), *_FLAGS, language=CPP,
+        (unit, (CPP, _GLOBALS)), script, TARGET, options, *_FLAGS,
         explained=lambda messages: explain_compiler(messages, threads.includes, threads.member),
         unlinked=lambda messages: explain_linker(messages, core, path),
     )  # fmt: skip
+
+
+def _compile_with_vectors(core: Core, path: str, threads: Threads, options: Options) -> tuple[bytes, ...]:
+    """Executables of a thread with vector functions: clang's code in the first half of the core's room, theirs in the
+    second."""
+    source = Source(path, files.read(path).decode("utf-8", "replace"))
+    unit = _UNIT.format(include=include_directive(path), words=_CALLED_WORDS)
+    start, size = REGIONS[core]
+    half = size // 2
+    explainer = Explainer(source, HEADERS, options.defines)
+    whole = llvm_module(unit, 1, TARGET, options, *_FLAGS, *_UNOPTIMIZED, language=CPP, explained=explainer)
+    parts = partition_module(whole)
+    inlined = llvm_module(parts.vectors, 1, TARGET, Options(), *_FLAGS, *_VECTOR_FLAGS, language=_IR)
+    place = Placement(start + half, start + size, 0xFFB00000 + _LOCAL[core])
+    code = compile_vectors(inlined, parts.names, source, threads.member, place)
+    rest = insert_words(llvm_module(parts.rest, 2, TARGET, Options(), *_FLAGS, language=_IR))
+    return _link(core, path, (_IR, rest), (start, half), Options(), threads, code.entries), code.elf
 
 
 def _role_defines(core: Core, member: Member) -> Iterator[str]:

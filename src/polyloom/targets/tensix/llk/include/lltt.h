@@ -5,7 +5,12 @@
 
 #include <cstdint>
 
+#ifdef POLYLOOM_CALLED_WORDS
+#define POLYLOOM_REPLAY(word) __sfpi_word(int(word))
+#else
 extern volatile std::uint32_t __instrn_buffer[];
+#define POLYLOOM_REPLAY(word) (void)(__instrn_buffer[0] = (word))
+#endif
 
 namespace lltt {
 
@@ -17,10 +22,10 @@ constexpr std::uint32_t replay_word(unsigned start, unsigned length, unsigned ex
 
 template <ExecBool E = NoExec>
 __attribute__((always_inline)) inline void record(unsigned start, unsigned length) {
-    __instrn_buffer[0] = replay_word(start, length, E, 1);
+    POLYLOOM_REPLAY(replay_word(start, length, E, 1));
 }
 __attribute__((always_inline)) inline void replay(unsigned start, unsigned length) {
-    __instrn_buffer[0] = replay_word(start, length, 0, 0);
+    POLYLOOM_REPLAY(replay_word(start, length, 0, 0));
 }
 constexpr std::uint32_t replay_insn(unsigned start, unsigned length) { return replay_word(start, length, 0, 0); }
 
