@@ -26,7 +26,7 @@ NUMBERS: Final[Mapping[str, tuple[str, int]]] = {
             "INPUT_NUM_TILES_IN_BLOCK", "OUTPUT_NUM_BLOCKS", "OUTPUT_NUM_TILES_IN_BLOCK", "BLOCK_CT_DIM",
             "BLOCK_RT_DIM", "CT_DIM", "RT_DIM", "KT_DIM", "FULL_CT_DIM", "FULL_RT_DIM", "SRCA_REUSE_COUNT",
             "INPUT_TILE_CNT", "OUTPUT_TILE_CNT", "REDUCE_BLOCK_CT_DIM", "PACK_NUM_TILES", "RMSNORM_NUM_TILES",
-            "CUSTOM_MM_NUM_CALLS", "ROPE_HT", "ROPE_WT", "TOPK_NUM_ITERATIONS", "CHUNK_SIZE", "ENABLE_HWC",
+            "CUSTOM_MM_NUM_CALLS", "ROPE_HT", "ROPE_WT", "TOPK_NUM_ITERATIONS", "CHUNK_SIZE", "ENABLE_HWC", "POLLUTER_CT_DIM",
         )
     },
     **{
@@ -37,7 +37,7 @@ NUMBERS: Final[Mapping[str, tuple[str, int]]] = {
             "SFPU_DST_INDEX", "SRC0_TILE_IDX", "SRC1_TILE_IDX", "DST_TILE_IDX", "THROTTLE_LEVEL", "SFPU_BINOP_MODE",
             "REINIT_MODE", "CLOBBER_OP", "REDUCE_ORDER", "SDPA_OP", "SDPA_FW_OP", "L1_ACC", "EMA_ALPHA_BITS",
             "EMA_BETA_BITS", "SFPU_INPUT_SCALE", "MAX_POOL_CHUNK", "GATED_SCALE_BITS", "GATED_OUT_SCALE_BITS",
-            "GATED_LIMIT_BITS", "GATED_ALPHA_BITS", "POLLUTER", "SEQUENCE", "GMG_MODE", "GMG_SUB_OP", "GMG_TOPK",
+            "GATED_LIMIT_BITS", "GATED_ALPHA_BITS", "POLLUTER", "SEQUENCE", "SDPA_REDUCE_POOL", "GMG_MODE", "GMG_SUB_OP", "GMG_TOPK",
             "GMG_EPS", "GMG_SCALE", "GMG_READ_BASE", "GMG_FROM_LO", "GMG_FROM_HI", "GMG_TO_LO", "GMG_TO_HI",
             "GMG_FIELD", "GMG_IDX_OFFSET", "GMG_ROW_SRC", "GMG_ROW_DST", "GMG_SRCB", "GMG_ROW_SRC_2",
             "GMG_ROW_DST_2", "GMG_SRCB_2", "GMG_D2B_DST", "GMG_B2D_BASE", "GMG_SECTIONS", "GMG_EXTRA_SCALE",
@@ -85,7 +85,7 @@ NUMBERS: Final[Mapping[str, tuple[str, int]]] = {
             "MOE_GATE_ZERO_TAIL", "MOE_GATE_FULL_SORT", "MOE_GATE_GENERATE_INDICES", "MOE_GATE_SCORES_INCLUDE_BIAS",
             "EMA_BINARY_INIT_BEFORE_EMA", "SFPU_SIGN_MAGNITUDE", "l1_acc_en", "unpack_to_dest", "is_fp32_dest_acc_en",
             "HOST_IS_STREAM_PRODUCER", "HOST_IS_STREAM_CONSUMER", "SFPU_TYPED_BF16_STORE", "SFPU_SRCS_LOADMACRO",
-            "ENABLE_2X_FORMAT", "ENABLE_DIRECT_INDEXING", "DO_RESTORE",
+            "ENABLE_2X_FORMAT", "ENABLE_DIRECT_INDEXING", "DO_RESTORE", "PRESERVE_SRC_ZERO_FLAG",
         )
     },
     "SFPU_ENABLED": (BOOL, 1), "UNINIT_RESTORE_MOP": (BOOL, 1),
@@ -107,6 +107,9 @@ CHOICES: Final[Mapping[str, str]] = {
     "SFPU_TERNARY_OPERATION": "SfpuType::where",
     "SFPU_BINARY_OPERATION": "ckernel::BinaryOp::ADD",
     "SFPU_BINARY_OP": "ckernel::BinaryOp::ADD",
+    "SFPU_DST_ROUNDING_MODE": "ckernel::DstRoundingMode::Default",
+    "TYPECAST_IN_FORMAT": "5u",
+    "TYPECAST_OUT_FORMAT": "0u",
 }
 _FIELDS: Final = (
     "unpack_A_src unpack_B_src unpack_S_src unpack_A_dst unpack_B_dst unpack_S_dst math sfpu_src sfpu_dst pack_src "
@@ -119,6 +122,12 @@ def build_header(given: Mapping[str, object], source: str) -> str:
     macros; `tile` is bytes of a tile in L1; `iterations` of formats that are an array. Constants that the source
     defines itself are left out."""
     return "\n".join(_lines(given, source))
+
+
+def _is_defined(name: str, source: str) -> bool:
+    """Whether the source defines a constant or a macro itself."""
+    defined = rf"^(?:(?:constexpr|static|const|inline)\b[^\n=]*\b{name}\b\s*(?:=|{{)|#define {name}\b)"
+    return re.search(defined, source, re.MULTILINE) is not None
 
 
 def _lines(given: Mapping[str, object], source: str) -> Iterator[str]:
@@ -137,7 +146,8 @@ def _lines(given: Mapping[str, object], source: str) -> Iterator[str]:
         ):
             yield f"constexpr {kind} {name} = {value};"
     for name, value in CHOICES.items():
-        yield f"constexpr auto {name} = {given.get(name, value)};"
+        if not _is_defined(name, source):
+            yield f"constexpr auto {name} = {given.get(name, value)};"
     yield "struct RuntimeParams {"
     for name, (kind, value) in numbers.items():
         yield f"static constexpr {kind} {name} = {value};"
@@ -153,7 +163,21 @@ def _lines(given: Mapping[str, object], source: str) -> Iterator[str]:
     )
     size = given.get("tile", 2048)
     places = {"A": A, "B": B, "C": C, "Res": RESULT}
-    yield from (f"static constexpr Operand buffer_{name}{{{at:#x}, {size}}};" for name, at in places.items())
+    buffers = [f"constexpr Operand buffer_{name}{{{at:#x}, {size}}};" for name, at in places.items()]
+    yield from (f"static {line}" for line in buffers)
     yield "};"
+    yield from buffers
+    if "UNPACK_A_IN" in source:
+        inside = {"UNPACK_A_IN": memory, "UNPACK_B_IN": memory, "UNPACK_S_IN": memory, "MATH_FORMAT": held}
+        inside |= {
+            "UNPACK_A_OUT": held,
+            "UNPACK_B_OUT": held,
+            "UNPACK_S_OUT": held,
+            "PACK_IN": held,
+            "PACK_OUT": packed,
+        }
+        yield from (f"constexpr unsigned {name} = {value};" for name, value in inside.items())
+    if "formats_array" in source:
+        yield f"constexpr unsigned L1_to_L1_ITERATIONS = 2;\nconstexpr FormatConfig formats_array[2] = {{{one}, {one}}};"
     if not re.search(r"^[^\n/ ]*\bconst\w*\b[^\n]*\bformats\b *[={]", source, re.MULTILINE):
         yield "constexpr const auto &formats = RuntimeParams::formats;"
