@@ -111,6 +111,8 @@ CASES: Final = (
     Case("pack_untilize_test", _first(lambda a, b, c: row_major(a))),
     Case("pack_rows_test", _first(_first_rows)),
     Case("pack_rows_to_addr_test", _first(_first_rows)),
+    Case("transpose_dest_test", _first(lambda a, b, c: a.swapaxes(1, 2))),
+    Case("math_transpose_perf", _first(lambda a, b, c: a.swapaxes(1, 2)), perf=True),
     Case("transpose_wh_int8_test", _first(lambda a, b, c: a.swapaxes(1, 2))),
     *(
         Case(
@@ -143,6 +145,5 @@ CASES: Final = (
         {**_FULL, "iterations": 2},
         _SUMS,
     ),
-    Case("tilize_calculate_untilize_L1", _first(lambda a, b, c: a + b), {**_FULL, "iterations": 2}, _SUMS),
     Case("eltwise_bcast_col_custom_perf", _first(lambda a, b, c: a - b[:, :, :1]), _FULL, _SUMS, perf=True),
 )
