@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels select-table fuzz device golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels llk select-table fuzz device golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -99,6 +99,10 @@ litmus: .venv/installed .venv/tools
 # Downloads 102 MB into build/ once: the vendor's kernels for Wormhole, which are not part of this repository.
 kernels: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tensix.sfpi.vendor.kernels build/ttnn
+
+# LLK: a checkout with the vendor's low-level kernels (tt-metal or tt-llk); without it, the wheel in build/.
+llk: .venv/installed .venv/tools
+	$(BIN)/python -m tests.targets.tensix.llk.vendor.table $(if $(LLK),"$(LLK)",build/ttnn)
 
 # Minutes; the tests search a few rows again.
 select-table: .venv/installed .venv/tools

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.targets.tensix.llk.vendor import parameters
 from tests.targets.tensix.llk.vendor.cases import CASES, Case
+from tests.targets.tensix.sfpi.vendor.wheel import unpacked
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.llk.headers import library_root
@@ -31,6 +32,7 @@ from polyloom.targets.tensix.words.numbers import to_bits, to_numbers
 LIST: Final = Path(__file__).with_name("wormhole.txt")
 EQUAL: Final = "equal"
 _DEFINES: Final = ("ENV_LLK_INFRA", "KERNEL_BUILD", "LLK_BOOT_MODE_BRISC", "DISABLE_SFPLOADMACRO=1")
+_WHEEL: Final = Path("build", "ttnn")
 _TILES: Final = 8
 _CYCLES: Final = 100_000
 _RING: Final = 16 * 4096
@@ -110,7 +112,9 @@ def read_list() -> dict[str, str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    root = library_root(Path(arguments[0]))
+    folder = Path(arguments[0])
+    # Where `make` names the place of the wheel, it is downloaded unless it is there.
+    root = library_root(unpacked(folder.resolve()) if folder == _WHEEL else folder)
     if root is None:
         print(
             f"{arguments[0]} has no library of low-level kernels: give a checkout of tt-metal or tt-llk",
