@@ -222,7 +222,8 @@ def bare_executable(
     unlinked: Explain | None = None,
 ) -> bytes:
     """Static executable of texts, each behind the options of its language, for a machine without a system, placed by a
-    linker script; `explained` and `unlinked` make diagnostics of the messages of clang and of the linker (ELF specification, "Program Linking").
+    linker script; `explained` and `unlinked` make diagnostics of the messages of clang and of the linker (ELF
+    specification, "Program Linking").
     """
     words = (*ARITHMETIC, "-O2", "-fno-pic", "-ffunction-sections", "-fdata-sections", *more, f"--target={target}")
     with temporary.temporary_folder() as folder:

@@ -61,8 +61,12 @@ def vendor_folders(root: Path, member: Member) -> Iterator[str]:
 def other_architecture(folders: Sequence[str], name: str, member: Member) -> str | None:
     """Library of another architecture that has a header of this name, where the member's has none."""
     roots = [root for root in (*(library_root(Path(folder)) for folder in folders), *_installed()) if root is not None]
+    own = {LIBRARIES[member], _CKERNELS[member]}
     for root in roots:
-        for library in _OTHERS:
-            if library != LIBRARIES[member] and any((root / library / own / name).is_file() for own in _OWN):
+        api = root.parent / "hw" / "ckernels"
+        places = {library: [root / library / folder for folder in _OWN] for library in _OTHERS}
+        places |= {f"{other}": [api / other / "metal" / "llk_api"] for other in _CKERNELS.values()}
+        for library, searched in places.items():
+            if library not in own and any((place / name).is_file() for place in searched):
                 return library
     return None

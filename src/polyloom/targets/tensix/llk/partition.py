@@ -29,6 +29,8 @@ _PUSHED: Final = re.compile(
     r"^(\s*)(?:tail |notail |musttail )?call void @__sfpi_word\(i32 noundef (?:signext |zeroext )?([^)]*)\)[^\n]*$",
     re.MULTILINE,
 )
+_CONSTRUCTORS: Final = re.compile(r"^@llvm\.(?:global_ctors|used|compiler\.used)[^\n]*\n", re.MULTILINE)
+"""Lists of functions, some of which a module may leave out."""
 _STORE: Final = "store volatile i32 {word}, ptr inttoptr (i32 -1835008 to ptr), align 4"
 _INLINE: Final = 'call void asm sideeffect ".ttinsn $0", "i"(i32 {word})'
 
@@ -132,18 +134,22 @@ def _vector_module(module: str, found: Mapping[str, Definition], roots: tuple[st
         parts.append(module[at : each.start])
         text = module[each.start : each.end]
         if each.name in roots:
-            text = _COMDAT.sub("", f"define {_LINKAGE.sub('', each.head)}{text[len('define ' + each.head) :]}", count=1)
+            text = _with_linkage("", each, text)
         elif _reaches(found, roots, each.name):
-            text = text.replace("define ", "define internal ", 1) if not _LINKAGE.match(each.head) else text
-            text = f"define internal {_LINKAGE.sub('', each.head)}{module[each.start + len('define ' + each.head) : each.end]}"
-            text = _COMDAT.sub("", text, count=1)
+            text = _with_linkage("internal ", each, text)
         else:
             text = ""
         parts.append(text)
         at = each.end
     kept = ", ".join(f"ptr @{_quote(name)}" for name in roots)
     parts.append(module[at:] + f"\n@__polyloom_kept = constant [{len(roots)} x ptr] [{kept}]\n")
-    return _without_dead_globals(_inline_all("".join(parts)), found, roots)
+    return _CONSTRUCTORS.sub("", _inline_all("".join(parts)))
+
+
+def _with_linkage(linkage: str, each: Definition, text: str) -> str:
+    """Text of a definition with another linkage, and in no group that a linker merges."""
+    head = f"define {linkage}{_LINKAGE.sub('', each.head)}"
+    return _COMDAT.sub("", head + text[len("define " + each.head) :], count=1)
 
 
 def _reaches(found: Mapping[str, Definition], roots: tuple[str, ...], name: str) -> bool:
@@ -166,11 +172,6 @@ def _inline_all(module: str) -> str:
         return f"attributes {match[1]} = {{ {_INLINED} {' '.join(words)} }}"
 
     return _ATTRIBUTES.sub(change, module)
-
-
-def _without_dead_globals(module: str, found: Mapping[str, Definition], roots: tuple[str, ...]) -> str:
-    """Module without lists of constructors, which may name functions that are left out."""
-    return re.sub(r"^@llvm\.(?:global_ctors|used|compiler\.used)[^\n]*\n", "", module, flags=re.MULTILINE)
 
 
 def _scalar_module(module: str, found: Mapping[str, Definition], roots: tuple[str, ...]) -> str:

@@ -134,7 +134,8 @@ class Tile:
     """A tile after power-on. Its arrays are its state: what you write to them is the tile's next state.
 
     `hazards` says which hazards stop the run as a fault: all (`error`), those that are wrong in this run (`wrong`), or
-    none: they are listed (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow writes.
+    none: they are listed (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0
+    and swallow writes.
     """
 
     member: Member = "wormhole"

@@ -136,7 +136,7 @@ CASES: Final = (
     Case("reduce_perf", _first(lambda a, b, c: reduced(a, np.sum, 2)), _reduce("ROW", "SUM"), _SUMS, True, True),
     Case("relu_min_lreg2_regression_test", _first(lambda a, b, c: np.maximum(a, 0))),
     Case("matmul_in1_column_stride_test", _first(_product), _FULL, _SUMS),
-    Case("eltwise_add_scalar_test", _first(lambda a, b, c: a + b), {"ACC_TO_DEST": 1}, _SUMS),
+    Case("eltwise_add_scalar_test", lambda a, b, c: a[:1] + b[:1] + b[1:2], {"INPUT_NUM_TILES_IN_BLOCK": 2}, _SUMS),
     Case("sfpu_binary_test", _first(lambda a, b, c: a[:1] + b[:1]), {"constant": 1}, _SUMS),
     Case("sfpu_ternary_test", _first(lambda a, b, c: np.where(a != 0, b, c)), {}),
     Case(
