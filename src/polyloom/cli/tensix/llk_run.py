@@ -44,7 +44,7 @@ def execute(options: Request) -> Answer:
         defines=tuple(options.defines), hazards=own.hazards, ignore_mmio=own.mmio == "ignore",
         max_cycles=own.max_cycles, tracing=bool(options.trace or options.report),
     )  # fmt: skip
-    done = _simulated(found, options, str(place), perf_counter() - start)
+    done = _run_result(found, options, str(place), perf_counter() - start)
     made = {path: npy.encode(found.outputs[parse_operand(name).name]) for name, (path, _) in wanted.items()}
     if options.trace:
         made[options.trace] = encode_trace(options.trace, done.trace)
@@ -55,7 +55,7 @@ def execute(options: Request) -> Answer:
     return Answer(done.data, done.text, (*done.diagnostics, *trace_warning(done.trace)))
 
 
-def _simulated(found: LlkRun, options: Request, place: str, seconds: float) -> Simulated:
+def _run_result(found: LlkRun, options: Request, place: str, seconds: float) -> Simulated:
     name = " ".join(dict.fromkeys(Path(path).stem for path in options.words))
     shapes: dict[str, Any] = {n: {"dtype": str(a.dtype), "shape": list(a.shape)} for n, a in found.outputs.items()}
     data: dict[str, Json] = {

@@ -12,7 +12,7 @@ from typing import Final
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.clang import diagnostics
-from polyloom.targets.tensix.llk.headers import LIBRARIES, other_architecture
+from polyloom.targets.tensix.llk.headers import LIBRARIES, find_other_architecture
 from polyloom.targets.tensix.options import Core
 from polyloom.targets.tensix.words.isa import Member
 
@@ -32,7 +32,7 @@ def explain_compiler(messages: str, includes: Sequence[str], member: Member) -> 
     """Diagnostics of clang's messages; of a header that is missing, who has it. PL0151, PL1227."""
     for found in diagnostics(messages):
         missing = _MISSING.search(found.message)
-        library = missing and other_architecture(includes, missing[1], member)
+        library = missing and find_other_architecture(includes, missing[1], member)
         if missing is None:
             yield found
         elif library:

@@ -29,7 +29,7 @@ def include_path(folders: Sequence[str], member: Member) -> tuple[str, ...]:
     """
     roots = [(folder, library_root(Path(folder))) for folder in folders]
     plain = [folder for folder, root in roots if root is None]
-    found = [root for _, root in roots if root is not None] or [*_installed()]
+    found = [root for _, root in roots if root is not None] or [*_find_installed()]
     vendor = [path for root in found for path in vendor_folders(root, member)]
     return (*plain, str(_HERE), str(_SFPI / "std"), str(_SFPI), *vendor, include())
 
@@ -40,7 +40,7 @@ def library_root(folder: Path) -> Path | None:
     return next((place for place in places if any((place / name).is_dir() for name in _OTHERS)), None)
 
 
-def _installed() -> Iterator[Path]:
+def _find_installed() -> Iterator[Path]:
     spec = find_spec("ttnn")
     for folder in (spec and spec.submodule_search_locations) or ():
         if (root := library_root(Path(folder))) is not None:
@@ -58,9 +58,11 @@ def vendor_folders(root: Path, member: Member) -> Iterator[str]:
     yield from (str(place) for place in (*places, api, api / "llk_sfpu") if place.is_dir())
 
 
-def other_architecture(folders: Sequence[str], name: str, member: Member) -> str | None:
+def find_other_architecture(folders: Sequence[str], name: str, member: Member) -> str | None:
     """Library of another architecture that has a header of this name, where the member's has none."""
-    roots = [root for root in (*(library_root(Path(folder)) for folder in folders), *_installed()) if root is not None]
+    roots = [
+        root for root in (*(library_root(Path(folder)) for folder in folders), *_find_installed()) if root is not None
+    ]
     own = {LIBRARIES[member], _CKERNELS[member]}
     for root in roots:
         api = root.parent / "hw" / "ckernels"

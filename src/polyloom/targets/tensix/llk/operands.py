@@ -56,7 +56,7 @@ namespace operands {{
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class OperandName:
     """An operand as it is named: its address and its format may be left open."""
 
     name: str
@@ -84,7 +84,7 @@ class Operand:
         return max(1, self.rows // TILE_ROWS)
 
 
-def parse_operand(text: str) -> Named:
+def parse_operand(text: str) -> OperandName:
     """Parser of `NAME[@ADDRESS][:FORMAT]`. Errors: PL1228."""
     found = _NAMED.fullmatch(text)
     if found is None:
@@ -92,11 +92,11 @@ def parse_operand(text: str) -> Named:
     name, address, form = found.groups()
     if form is not None and form not in L1_FORMATS:
         raise _operand_error(f"'{text}' has no format '{form}'", nearest(form, L1_FORMATS, "format"))
-    return Named(name, None if address is None else int(address, 0), form)
+    return OperandName(name, None if address is None else int(address, 0), form)
 
 
 def place_operands(
-    inputs: Mapping[Named, Array], outputs: Mapping[Named, int | None], l1_size: int
+    inputs: Mapping[OperandName, Array], outputs: Mapping[OperandName, int | None], l1_size: int
 ) -> tuple[Operand, ...]:
     """Memory map of all operands, inputs first. An output without a size has the shape of the input of its name, or of
     the first input. Errors: PL1226 for shapes that are no tiles, PL1228 for operands that overlap or do not fit.
@@ -106,7 +106,7 @@ def place_operands(
         form = named.format or _BY_TYPE.get(str(array.dtype), str(array.dtype))
         if form not in L1_FORMATS:
             raise _operand_error(f"{named.name} is an array of {array.dtype}", f"give it a format: {named.name}:bf16")
-        made.append(_placed(named, form, _row_count(named.name, array), array.shape, made))
+        made.append(_place_operand(named, form, _row_count(named.name, array), array.shape, made))
     given = {operand.name: operand for operand in made}
     for named, tiles in outputs.items():
         like = given.get(named.name) or next(iter(given.values()), None)
@@ -117,7 +117,7 @@ def place_operands(
         shape = like.shape if tiles is None and like is not None else _tile_shape(tiles or 1)
         rows = TILE_ROWS * tiles if tiles is not None else like.rows if like is not None else TILE_ROWS
         form = named.format or (like.format if like is not None else "bf16")
-        made.append(_placed(named, form, rows, shape, made))
+        made.append(_place_operand(named, form, rows, shape, made))
     _check_map(made, l1_size)
     return tuple(made)
 
@@ -139,7 +139,9 @@ def tile_rows(name: str, array: Array) -> Array:
     return to_rows(array, name)
 
 
-def _placed(named: Named, form: str, rows: int, shape: tuple[int, ...], before: Sequence[Operand]) -> Operand:
+def _place_operand(
+    named: OperandName, form: str, rows: int, shape: tuple[int, ...], before: Sequence[Operand]
+) -> Operand:
     behind = max((operand.end for operand in before), default=FIRST)
     free = -(-(behind + _HEADER) // _ALIGNED) * _ALIGNED
     return Operand(named.name, free if named.address is None else named.address, form, rows, shape)
@@ -194,7 +196,7 @@ def read_operand(tile: Tile, operand: Operand) -> Array:
     return tiles.reshape(shape)
 
 
-def duplicate_names(named: Iterable[Named]) -> Iterator[str]:
+def duplicate_names(named: Iterable[OperandName]) -> Iterator[str]:
     """Names that are given twice."""
     seen: set[str] = set()
     for each in named:

@@ -70,7 +70,7 @@ def partition_module(module: str) -> Partition:
     direct = {name for name in vector if _computes(found, name, set())}
     roots = tuple(name for name in sorted(vector) if name in direct and not found[name].takes_vectors)
     # A function that only other vector functions call becomes a part of them.
-    needed = tuple(name for name in roots if _is_entered(found, name, set(roots)))
+    needed = tuple(name for name in roots if _has_scalar_caller(found, name, set(roots)))
     return Partition(needed, _vector_module(module, found, needed), _scalar_module(module, found, needed))
 
 
@@ -112,7 +112,7 @@ def _computes(found: Mapping[str, Definition], name: str, seen: set[str]) -> boo
     return False
 
 
-def _is_entered(found: Mapping[str, Definition], name: str, roots: set[str]) -> bool:
+def _has_scalar_caller(found: Mapping[str, Definition], name: str, roots: set[str]) -> bool:
     """Whether a function is called from outside of vector functions, or nobody knows from where."""
     within = set[str]()
     work = [root for root in roots if root != name]
@@ -143,7 +143,7 @@ def _vector_module(module: str, found: Mapping[str, Definition], roots: tuple[st
         at = each.end
     kept = ", ".join(f"ptr @{_quote(name)}" for name in roots)
     parts.append(module[at:] + f"\n@__polyloom_kept = constant [{len(roots)} x ptr] [{kept}]\n")
-    return _CONSTRUCTORS.sub("", _inline_all("".join(parts)))
+    return _CONSTRUCTORS.sub("", _force_inlining("".join(parts)))
 
 
 def _with_linkage(linkage: str, each: Definition, text: str) -> str:
@@ -164,7 +164,7 @@ def _reaches(found: Mapping[str, Definition], roots: tuple[str, ...], name: str)
     return False
 
 
-def _inline_all(module: str) -> str:
+def _force_inlining(module: str) -> str:
     """Attributes of all functions: inlined everywhere; `noinline` and `optnone` would forbid it."""
 
     def change(match: re.Match[str]) -> str:

@@ -22,8 +22,8 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.target import Json
 from polyloom.targets.tensix.llk.explain import explain_deadlock
 from polyloom.targets.tensix.llk.operands import (
-    Named,
     Operand,
+    OperandName,
     duplicate_names,
     operands_header,
     parse_operand,
@@ -86,8 +86,8 @@ def thread_sources(files: Sequence[str], cores: Mapping[Core, str]) -> dict[Core
 
 def run_llk(
     sources: Mapping[Core, str],
-    inputs: Mapping[Named, Array],
-    outputs: Mapping[Named, int | None],
+    inputs: Mapping[OperandName, Array],
+    outputs: Mapping[OperandName, int | None],
     *,
     member: Member = "wormhole",
     includes: tuple[str, ...] = (),

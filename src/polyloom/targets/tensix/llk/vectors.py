@@ -42,7 +42,7 @@ def compile_vectors(module: str, names: Sequence[str], source: Source, member: M
     for number, each in enumerate(found):
         refuse_unsupported(each, source)
         ready = replace_assignments(finish_import(each))
-        lowered.append(_renamed(passes.lower(ready, passes.Options(member)).function, number))
+        lowered.append(_rename_function(passes.lower(ready, passes.Options(member)).function, number))
     main = Function(
         "main",
         None,
@@ -61,7 +61,7 @@ def _entry_name(number: int) -> str:
     return f"vector.{number}"
 
 
-def _renamed(function: Function, number: int) -> Function:
+def _rename_function(function: Function, number: int) -> Function:
     """Function with a name and data of its own, and words that nobody looks for."""
     prefix = _entry_name(number)
     mine = {datum.name for datum in function.data}
@@ -70,11 +70,11 @@ def _renamed(function: Function, number: int) -> Function:
         own = isinstance(operand, Address) and operand.name in mine
         return Address(f"{prefix}.{operand.name}", operand.offset) if own else operand  # type: ignore[union-attr]
 
-    def unnumbered(i: Instruction) -> Instruction:
+    def clear_number(i: Instruction) -> Instruction:
         return replace(i, operands=(i.operands[0], Constant(i.operands[0].type, -1))) if i.called == WORD.name else i
 
     blocks = tuple(
-        replace(block, instructions=tuple(map(unnumbered, block.instructions)))
+        replace(block, instructions=tuple(map(clear_number, block.instructions)))
         for block in (with_operands(block, rename) for block in function.blocks)
     )
     data = tuple(replace(datum, name=f"{prefix}.{datum.name}") for datum in function.data)
