@@ -137,7 +137,12 @@ CASES: Final = (
     Case("relu_min_lreg2_regression_test", _first(lambda a, b, c: np.maximum(a, 0))),
     Case("matmul_in1_column_stride_test", _first(_product), _FULL, _SUMS),
     Case("eltwise_add_scalar_test", lambda a, b, c: a[:1] + b[:1] + b[1:2], {"INPUT_NUM_TILES_IN_BLOCK": 2}, _SUMS),
-    Case("sfpu_binary_test", _first(lambda a, b, c: a[:1] + b[:1]), {"constant": 1}, _SUMS),
+    Case(
+        "sfpu_binary_test",
+        lambda a, b, c: a[:1] + a[1:2],
+        {"constant": 1, "TILE_CNT": 2, "NUM_TILES_IN_BLOCK": 2},
+        _SUMS,
+    ),
     Case("sfpu_ternary_test", _first(lambda a, b, c: np.where(a != 0, b, c)), {}),
     Case(
         "matmul_unpack_tilize_test",
