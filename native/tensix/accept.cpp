@@ -223,13 +223,13 @@ static bool collides_with_shuffle(Word word) {
 void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
     if (shuffle.due > cycle && collides_with_shuffle(entry.word))
         hazard("shuffle-followed", thread, entry, shuffle, "the cycle after an SFPSHFT2 shuffle is not free for it",
-               "one SFPNOP between");
+               "one SFPNOP between", false);
     for (uint32_t bits = vector_due > cycle ? timing.reads & 0x3ffff : 0; bits; bits &= bits - 1) {
         const Writer& writer = vector_writers[size_t(std::countr_zero(bits))];
         if (writer.due > cycle)
             hazard("read-too-early", thread, entry, writer,
                    "L" + std::to_string(std::countr_zero(bits)) + " is read before its new value has arrived",
-                   "one SFPNOP or an independent instruction between");
+                   "one SFPNOP or an independent instruction between", stale_lanes(std::countr_zero(bits)));
     }
     const Span rows = span(timing.dst_reads);
     for (uint32_t n = rows.first; n < rows.behind; ++n) {
@@ -237,10 +237,11 @@ void Tile::note_vector(int thread, const Entry& entry, const Timing& timing) {
         const Unit by = unit_of(writer.entry.word);
         if (writer.due > cycle && by == Unit::Unpack0)
             hazard("dst-too-early", thread, entry, writer, "rows of Dst are loaded while the unpacker writes them",
-                   "STALLWAIT blocking SFPU (0x100) while unpacker 0 is busy (0x2)");
+                   "STALLWAIT blocking SFPU (0x100) while unpacker 0 is busy (0x2)", false);
         else if (writer.due > cycle && writer.cycle + DST_SETTLES > cycle && by == Unit::Matrix)
             hazard("dst-too-early", thread, entry, writer, "rows of Dst are loaded while the matrix unit writes them",
-                   "three other instructions between, or STALLWAIT blocking SFPU (0x100) while FPU is busy (0x80)");
+                   "three other instructions between, or STALLWAIT blocking SFPU (0x100) while FPU is busy (0x80)",
+                   stale_rows(timing.dst_reads));
         else
             continue;
         break;  // a load finds one writer too many
@@ -270,12 +271,13 @@ void Tile::execute_vector(int thread, const Entry& entry, const vector::Prepared
 }
 
 void Tile::note_config_use(int thread, const Entry& entry, Unit unit) {
+    const int own = int(state.config.thread[size_t(thread)][0] & 1);
     for (const Writer& writer : slow_config) {
         const Word by = writer.entry.word;
         const uint32_t index = opcode(by) == WRCFG ? field(by, 10, 0) : layout(state.member).thcon + field(by, 12, 6);
         if (writer.thread != thread || writer.due <= cycle || !uses(unit, index)) continue;
         hazard("config-too-early", thread, entry, writer, "configuration is used in the cycle behind its write",
-               "one NOP between");
+               "one NOP between", opcode(by) != WRCFG || stale_config(own, index));
     }
 }
 
@@ -302,6 +304,9 @@ void Tile::issue(int thread, Unit unit, const Timing& timing) {
             if (opcode(entry.word) != WRCFG && opcode(entry.word) != SETC16) config_slot = cycle;
             if (opcode(entry.word) == WRCFG || opcode(entry.word) == RDCFG) wide_config = cycle;
             execute_config(entry, thread);
+            // Wormhole holds the thread until the GPR is written; Blackhole does not (page of RDCFG of each).
+            if (opcode(entry.word) == RDCFG && state.member == Member::Wormhole)
+                thread_free[size_t(thread)] = cycle + timing.latency;
             break;
         case Unit::Sync:
             if (!is_each_its_own(unit, entry.word)) semaphore_slot = cycle;

@@ -43,7 +43,8 @@ bool Tile::run_alone(int thread, uint64_t end) {
         move_front(thread);
         if (moved) last_move = cycle;
         ++cycle;
-        if (policy == Policy::Error && findings.size() > known) throw Fault{findings[known]};
+        if (findings.size() > known) [[unlikely]]
+            stop_at_hazard(known);
     }
     words_left = false;
     return cycle != start;

@@ -23,12 +23,12 @@ using polyloom::view_of;
 namespace {
 
 using FindingTuple = std::tuple<std::string, int, uint64_t, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
-                                uint32_t, std::string, std::string>;
+                                uint32_t, std::string, std::string, bool>;
 using EventTuple = std::tuple<uint64_t, uint64_t, int, int, uint32_t, uint32_t, uint32_t, uint32_t>;
 
 FindingTuple tuple_of(const Finding& f) {
-    return {f.kind, f.thread,     f.cycle, f.earlier_cycle, f.word, f.earlier,
-            f.pc,   f.earlier_pc, f.index, f.earlier_index, f.text, f.cure};
+    return {f.kind,       f.thread, f.cycle,         f.earlier_cycle, f.word, f.earlier, f.pc,
+            f.earlier_pc, f.index,  f.earlier_index, f.text,          f.cure, f.wrong};
 }
 
 template <class S>

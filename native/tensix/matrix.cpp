@@ -16,15 +16,16 @@ struct Row {
 };
 
 constexpr Row ROWS_OF_UNIT[] = {
-    {MVMUL, multiply, 5, true, true, 8, 8},         {GAPOOL, multiply, 5, true, true, 4, 4},
-    {ELWMUL, elementwise, 5, true, true, 8, 8},     {ELWADD, elementwise, 5, true, true, 8, 8},
-    {ELWSUB, elementwise, 5, true, true, 8, 8},     {GMPOOL, pool, 5, true, true, 4, 4},
-    {MOVA2D, source_to_dst, 4, true, false, 0, 8},  {MOVB2D, source_to_dst, 4, false, true, 0, 8},
-    {MOVD2A, dst_to_source, 2, false, false, 4, 0}, {MOVD2B, dst_to_source, 4, false, false, 4, 0},
-    {TRNSPSRCB, transpose, 1, false, true, 0, 0},   {ZEROACC, zero_dst, 1, false, false, 0, 0},
-    {ZEROSRC, zero_source, 1, false, false, 0, 0},  {CLEARDVALID, clear_valid, 1, false, false, 0, 0},
-    {SETDVALID, set_valid, 1, false, false, 0, 0},  {SETRWC, set_counters, 1, false, false, 0, 0},
-    {INCRWC, add_counters, 1, false, false, 0, 0},
+    {MVMUL, multiply, 5, true, true, 8, 8},          {GAPOOL, multiply, 5, true, true, 4, 4},
+    {ELWMUL, elementwise, 5, true, true, 8, 8},      {ELWADD, elementwise, 5, true, true, 8, 8},
+    {ELWSUB, elementwise, 5, true, true, 8, 8},      {GMPOOL, pool, 5, true, true, 4, 4},
+    {MOVA2D, source_to_dst, 4, true, false, 0, 8},   {MOVB2D, source_to_dst, 4, false, true, 0, 8},
+    {MOVD2A, dst_to_source, 2, false, false, 4, 0},  {MOVD2B, dst_to_source, 4, false, false, 4, 0},
+    {TRNSPSRCB, transpose, 1, false, true, 0, 0},    {ZEROACC, zero_dst, 1, false, false, 0, 0},
+    {ZEROSRC, zero_source, 1, false, false, 0, 0},   {CLEARDVALID, clear_valid, 1, false, false, 0, 0},
+    {SETDVALID, set_valid, 1, false, false, 0, 0},   {SETRWC, set_counters, 1, false, false, 0, 0},
+    {INCRWC, add_counters, 1, false, false, 0, 0},   {MOVB2A, source_to_source, 2, false, true, 0, 0},
+    {GATESRCRST, invalidate, 1, false, false, 0, 0},
 };
 
 const Row* row_of(Word word) {
@@ -105,7 +106,7 @@ void execute(State& state, Word word, int thread, Context& context) {
 
 uint32_t distance(Word earlier, Word later) {
     const uint32_t first = opcode(earlier), then = opcode(later);
-    if (first == MOVD2A) return then == MOVD2A ? 1 : 2;
+    if (first == MOVD2A || first == MOVB2A) return then == MOVD2A || then == MOVB2A ? 1 : 2;
     if (first == MOVD2B) return then == MOVD2B ? 1 : 4;
     if (first != MOVA2D && first != MOVB2D) return 1;
     const bool reads =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MOVA2D, MOVB2D, MOVD2A, MOVD2B and TRNSPSRCB: bits between Src and Dst. The format that SrcA is configured to have
-// decides for SrcB too, as in the machine. LaneConfig's BLOCK_DEST_MOV keeps columns as they are.
+// MOVA2D, MOVB2D, MOVD2A, MOVD2B, MOVB2A and TRNSPSRCB: bits between Src and Dst. The format that SrcA is configured
+// to have decides for SrcB too, as in the machine. LaneConfig's BLOCK_DEST_MOV keeps columns as they are.
 #include <utility>
 
 #include "matrix_unit.hpp"
@@ -86,6 +86,26 @@ void dst_to_source(const Instruction& i) {
         }
     apply_address_mode(c, i.counters, i.field(16, 15));
 }
+
+// Datums are cut to what the format has: of a mantissa of BF16 the upper 7 bits, of an exponent of FP16 the lower 5
+// (page of MOVB2A). SrcA need not be the matrix unit's: who programs it waits by STALLWAIT.
+void source_to_source(const Instruction& i) {
+    const Configuration& c = i.configuration;
+    const Style style = style_of(formats(c).a);
+    const uint32_t cut = style == Style::BF16 ? 7u << 8 : style == Style::FP16 ? 7u << 5 : 0;
+    const uint32_t count = i.field(13, 13) ? 4 : 1, aligned = 64 - count;
+    const uint32_t to = (i.field(22, 17) + i.counters.a) & aligned, from = (i.field(5, 0) + i.counters.b) & aligned;
+    for (uint32_t k = 0; k < count; ++k)
+        for (uint32_t j = 0; j < 16; ++j) {
+            if (blocked(i, j)) continue;
+            const uint32_t x = i.b().rows[from + k][j];
+            i.a().rows[to + k][j] = !c(alu::keep_denormals) && !(x & 255) ? 0 : x & ~cut;
+        }
+    apply_address_mode(c, i.counters, i.field(16, 15));
+}
+
+// The operand cache between SrcB and the unit, which this model does not have, loses its content (page of GATESRCRST).
+void invalidate(const Instruction&) {}
 
 void transpose(const Instruction& i) {
     for (uint32_t r = 0; r < 16; ++r)

@@ -13,6 +13,7 @@ namespace polyloom::tensix::matrix {
 enum Opcode : uint32_t {
     MOVD2A = 0x08,
     MOVD2B = 0x0A,
+    MOVB2A = 0x0B,
     ZEROACC = 0x10,
     ZEROSRC = 0x11,
     MOVA2D = 0x12,
@@ -24,6 +25,7 @@ enum Opcode : uint32_t {
     ELWSUB = 0x30,
     GMPOOL = 0x33,
     GAPOOL = 0x34,
+    GATESRCRST = 0x35,
     CLEARDVALID = 0x36,
     SETRWC = 0x37,
     INCRWC = 0x38,
@@ -64,18 +66,20 @@ uint32_t dst_row(const Configuration& c, const Counters& counters, Word word);  
 void apply_address_mode(const Configuration& c, Counters& counters, uint32_t mode, bool with_fidelity = true);
 void flip(const Instruction& i);  // bits 22 and 23: hands Src banks back to the unpackers
 
-void multiply(const Instruction& i);       // MVMUL, GAPOOL
-void elementwise(const Instruction& i);    // ELWMUL, ELWADD, ELWSUB
-void pool(const Instruction& i);           // GMPOOL
-void source_to_dst(const Instruction& i);  // MOVA2D, MOVB2D
-void dst_to_source(const Instruction& i);  // MOVD2A, MOVD2B
-void transpose(const Instruction& i);      // TRNSPSRCB
-void zero_dst(const Instruction& i);       // ZEROACC
-void zero_source(const Instruction& i);    // ZEROSRC
-void clear_valid(const Instruction& i);    // CLEARDVALID
-void set_valid(const Instruction& i);      // SETDVALID
-void set_counters(const Instruction& i);   // SETRWC
-void add_counters(const Instruction& i);   // INCRWC
+void multiply(const Instruction& i);          // MVMUL, GAPOOL
+void elementwise(const Instruction& i);       // ELWMUL, ELWADD, ELWSUB
+void pool(const Instruction& i);              // GMPOOL
+void source_to_dst(const Instruction& i);     // MOVA2D, MOVB2D
+void dst_to_source(const Instruction& i);     // MOVD2A, MOVD2B
+void transpose(const Instruction& i);         // TRNSPSRCB
+void source_to_source(const Instruction& i);  // MOVB2A
+void invalidate(const Instruction& i);        // GATESRCRST
+void zero_dst(const Instruction& i);          // ZEROACC
+void zero_source(const Instruction& i);       // ZEROSRC
+void clear_valid(const Instruction& i);       // CLEARDVALID
+void set_valid(const Instruction& i);         // SETDVALID
+void set_counters(const Instruction& i);      // SETRWC
+void add_counters(const Instruction& i);      // INCRWC
 
 // The source that an instruction waits for.
 struct Waits {

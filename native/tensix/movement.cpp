@@ -51,6 +51,18 @@ void Tile::show_before(bool shows) {
     }
 }
 
+bool Tile::stale_rows(const Blocks& rows) const {
+    for (const Before& each : before) {
+        if (each.due <= cycle) continue;
+        for (uint32_t n = 0; n < each.rows.count; ++n) {
+            const uint32_t row = (each.rows.first + n) & 1023;
+            if (row < rows.first || row >= uint32_t(rows.first) + rows.count) continue;
+            if (each.data[n] != state.matrix.dst[row] || each.valid[n] != state.matrix.valid[row]) return true;
+        }
+    }
+    return false;
+}
+
 void Tile::issue_unpack(const Entry& entry, int thread, const Timing& timing) {
     const Unit unit = unit_of(entry.word);
     const size_t event = events.size();

@@ -129,7 +129,7 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
         if (front.mop.active())
             hazard("mop-rewritten", thread, {0, pc, 0, 0}, {cycle, cycle, front.expanding, thread, false},
                    "MOP configuration is rewritten while a MOP expands",
-                   "load 0xFFE80008 first: it answers when the expander is idle");
+                   "load 0xFFE80008 first: it answers when the expander is idle", false);
         front.mop.config[(address - MOP) / 4] = value;
         return DONE;
     }

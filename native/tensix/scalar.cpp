@@ -69,7 +69,7 @@ uint32_t Tile::gpr(const Entry& entry, int thread, uint32_t index) {
     const Writer& writer = gpr_writers[size_t(thread)][index];
     if (writer.due > cycle)
         hazard("gpr-before-load", thread, entry, writer, "a GPR is read before its load has arrived",
-               "STALLWAIT with condition C0 (0x1) before the use");
+               "STALLWAIT with condition C0 (0x1) before the use", stale_gpr(thread, index));
     return state.gprs[size_t(thread)][index];
 }
 

@@ -18,7 +18,7 @@ constexpr int THREADS = 3, LANES = 32, ROWS = 4, COLUMNS = 8;
 constexpr uint32_t L1_BYTES = 0x170000;
 
 enum class Member : uint8_t { Wormhole, Blackhole };
-enum class Policy : uint8_t { Off, Report, Error };  // what a hazard does
+enum class Policy : uint8_t { Off, Report, Error, Wrong };  // which hazards end a run, if any are looked for
 
 // A value of the vector unit: lane = 8 * row + column.
 using Lanes = std::array<uint32_t, LANES>;
@@ -91,6 +91,7 @@ struct Finding {
     uint32_t pc = 0, earlier_pc = 0;        // where the words were pushed from, 0 where by hand
     uint32_t index = 0, earlier_index = 0;  // their numbers among the words pushed by hand, 0 where by a core
     std::string text, cure;
+    bool wrong = true;  // wrong in this run; else only at risk, where the timing were another
 };
 
 struct State {

@@ -28,10 +28,44 @@ Tile::Tile(Member member, Policy policy) : policy(policy) {
 }
 
 void Tile::hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
-                  std::string cure) {
+                  std::string cure, bool wrong) {
     if (policy == Policy::Off) return;
     findings.push_back({kind, thread, cycle, earlier.cycle, entry.word, earlier.entry.word, entry.pc, earlier.entry.pc,
-                        entry.index, earlier.entry.index, std::move(text), std::move(cure)});
+                        entry.index, earlier.entry.index, std::move(text), std::move(cure), wrong});
+}
+
+void Tile::stop_at_hazard(size_t known) const {
+    for (size_t n = known; n < findings.size(); ++n)
+        if (policy == Policy::Error || (policy == Policy::Wrong && findings[n].wrong)) throw Fault{findings[n]};
+}
+
+bool Tile::stale_gpr(int thread, uint32_t index) const {
+    const uint32_t held = state.gprs[size_t(thread)][index];
+    bool known = false;
+    for (const GprWrite& each : gpr_writes) {
+        if (each.thread != thread || each.index != index) continue;
+        if ((held ^ each.value) & each.mask) return true;
+        known = true;
+    }
+    return !known;  // L1 has not answered yet
+}
+
+bool Tile::stale_lanes(int target) const {
+    for (const Pending& each : pending) {
+        if (each.target != target) continue;
+        for (size_t lane = 0; lane < each.value.size(); ++lane)
+            if ((each.lanes >> lane & 1) && each.value[lane] != state.vector.registers[size_t(target)][lane])
+                return true;
+    }
+    return false;
+}
+
+bool Tile::stale_config(int bank, uint32_t index) const {
+    for (const ConfigWrite& each : config_writes)
+        if (each.thread < 0 && each.bank == bank && each.index == index &&
+            ((state.config.banks[size_t(bank)][index] ^ each.value) & each.mask))
+            return true;
+    return false;
 }
 
 uint32_t Tile::reset_pc(int core) const {
@@ -131,7 +165,8 @@ void Tile::step() {
     if (working) move_data();
     if (moved) last_move = cycle;
     ++cycle;
-    if (policy == Policy::Error && findings.size() > known) throw Fault{findings[known]};
+    if (findings.size() > known) [[unlikely]]
+        stop_at_hazard(known);
 }
 
 bool Tile::thread_idle(int thread) const {

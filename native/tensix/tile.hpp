@@ -187,7 +187,14 @@ struct Tile {
     }
     // A hazard, whose second party is `earlier`.
     void hazard(const char* kind, int thread, const Entry& entry, const Writer& earlier, std::string text,
-                std::string cure);
+                std::string cure, bool wrong = true);
+    // Ends a run whose policy one of the findings from number `known` on breaks.
+    void stop_at_hazard(size_t known) const;
+    // Whether what is on its way to a register differs from what an instruction reads in its place.
+    [[nodiscard]] bool stale_gpr(int thread, uint32_t index) const;
+    [[nodiscard]] bool stale_lanes(int target) const;
+    [[nodiscard]] bool stale_config(int bank, uint32_t index) const;
+    [[nodiscard]] bool stale_rows(const Blocks& rows) const;
     // Registers outside the cores' local RAM, for cores and the scalar unit (core -1).
     riscv::Answer load(int core, uint32_t address, unsigned size, uint64_t& value);
     riscv::Answer store(int core, uint32_t address, unsigned size, uint32_t value);

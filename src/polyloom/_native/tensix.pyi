@@ -7,10 +7,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-Finding = tuple[str, int, int, int, int, int, int, int, int, int, str, str]
+Finding = tuple[str, int, int, int, int, int, int, int, int, int, str, str, bool]
 """Kind, thread (-1 without one), cycle, cycle of the earlier word, word, earlier word, the addresses they were pushed
 from (0 where by hand), their numbers among the words pushed by hand (from 1 on; 0 where by a core), what happened, what
-helps."""
+helps, and whether it is wrong in this run."""
 
 Event = tuple[int, int, int, int, int, int, int, int]
 """Start, end, thread (-1 of a core), track (the units, packers 0 to 3, the cores), word, address and number as above,

@@ -212,6 +212,36 @@ def llvm_module(
         )
 
 
+def bare_executable(
+    units: Sequence[tuple[tuple[str, ...], str]],
+    script: str,
+    target: str,
+    options: Options,
+    *more: str,
+    explained: Explain | None = None,
+    unlinked: Explain | None = None,
+) -> bytes:
+    """Static executable of texts, each behind the options of its language, for a machine without a system, placed by a
+    linker script; `explained` and `unlinked` make diagnostics of the messages of clang and of the linker (ELF
+    specification, "Program Linking").
+    """
+    words = (*ARITHMETIC, "-O2", "-fno-pic", "-ffunction-sections", "-fdata-sections", *more, f"--target={target}")
+    with temporary.temporary_folder() as folder:
+        objects: list[str] = []
+        for number, (language, unit) in enumerate(units):
+            source = Path(folder, f"unit{number}.c")
+            source.write_text(unit, encoding="utf-8", errors="surrogateescape")
+            objects.append(str(source.with_suffix(".o")))
+            rest = (*words, "-c", str(source), "-o", objects[-1])
+            _run_clang(options, *rest, machine=_header_machine(target), language=language, explained=explained)
+        placed, linked = Path(folder, "script.ld"), Path(folder, "linked.elf")
+        placed.write_text(script, encoding="utf-8")
+        # Relaxation needs a global pointer, which start-up code of our own does not set.
+        link = ("--gc-sections", "--no-relax", "-T", str(placed), *objects, "-o", str(linked))
+        _run_zig("ld.lld", *link, explained=unlinked)
+        return linked.read_bytes()
+
+
 def include_directive(path: str) -> str:
     """Include directive for a file. Its name is taken as it stands, without escapes (C17, section 6.4.7). Errors:
     PL0104, for a name that the directive cannot hold.

@@ -15,6 +15,7 @@ ENTRY: Final = Entry(
             "every value of a format through a vector kernel, against a reference",
             "polyloom.cli.tensix.sweep",
         ),
+        "llk": ("a low-level kernel of three threads in C++ on a tile", "polyloom.cli.tensix.llk"),
         "float": ("a number in the formats of vector kernels", "polyloom.cli.tensix.float"),
     },
     bench={"tensix": "polyloom.cli.bench.tensix:rows", "sfpi": "polyloom.cli.bench.sfpi:rows"},

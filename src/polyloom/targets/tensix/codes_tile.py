@@ -38,4 +38,19 @@ CODES: dict[str, tuple[str, str]] = {
         "Dst, and L1 in a format, take (rows, 16), or tiles of (32, 32) and (n, 32, 32), as floats or as unsigned "
         "bits; other arrays are\nthose of `pl.tensix.Tile`, in shape and type.",
     ),
+    "PL1227": (
+        "kernel for another architecture",
+        "A header that the kernel includes is that of another member: it lies in the library of Blackhole or Quasar, "
+        "and the library of the\nmember that `--on` names has none of this name.",
+    ),
+    "PL1228": (
+        "operand of a low-level kernel",
+        "`--in` and `--out` of `polyloom llk` name operands: `NAME[@ADDRESS][:FORMAT]`. They lie in L1 behind the "
+        "programs of the cores, at\nmultiples of 16 bytes, and do not overlap.",
+    ),
+    "PL1229": (
+        "low-level kernel that does not link",
+        "A kernel is three files, unpack, math and pack, or one that tells them apart. Each has `run_kernel`, "
+        "`kernel_main` or `main`, defines\nwhat it calls, and fits its core's memory.",
+    ),
 }

@@ -19,8 +19,8 @@ NAMES: Final[tuple[Name, ...]] = ("tf32", "bf16", "fp16", "i8")
 Dest = Literal[16, 32]
 Core = Literal["b", "t0", "t1", "t2", "nc"]
 CORES: Final[tuple[Core, ...]] = ("b", "t0", "t1", "t2", "nc")
-Hazards = Literal["error", "report", "off"]
-POLICIES: Final[dict[Hazards, int]] = {"off": 0, "report": 1, "error": 2}
+Hazards = Literal["error", "wrong", "report", "off"]
+POLICIES: Final[dict[Hazards, int]] = {"off": 0, "report": 1, "error": 2, "wrong": 3}
 MAX_CYCLES: Final = 10**8
 Format = Literal["bf16", "fp16", "fp32", "uint32"]
 FORMATS: Final[tuple[Format, ...]] = ("bf16", "fp16", "fp32", "uint32")
@@ -155,28 +155,28 @@ class Options:
     )
     core: tuple[tuple[str, str], ...] = option(
         "the program of a core: b, t0, t1, t2 or nc",
-        "simulate",
+        *("simulate", "llk"),
         default=(),
         metavar="CORE=FILE",
         repeatable=True,
         read=_parse_cores,
     )
     hazards: Hazards = option(
-        "what a hazard does: error ends the run (the default), report, off",
-        *("run", "simulate"),
+        "which hazards end the run: error (all, the default), wrong (what is wrong here), report (none), off",
+        *("run", "simulate", "llk"),
         default="error",
         metavar="POLICY",
         read=_parse_hazards,
     )
     mmio: str | None = option(
         "`ignore`: registers that are not modelled read 0 and swallow writes",
-        "simulate",
+        *("simulate", "llk"),
         metavar="ignore",
         read=_parse_mmio,
     )
     max_cycles: int = option(
         f"give up after so many cycles ({MAX_CYCLES})",
-        *("run", "simulate"),
+        *("run", "simulate", "llk"),
         default=MAX_CYCLES,
         metavar="N",
         read=_parse_cycles,

@@ -13,6 +13,7 @@ from polyloom.targets.tensix.words.assemble import assemble
 from polyloom.targets.tensix.words.disassemble import disassemble
 
 if TYPE_CHECKING:
+    from polyloom.targets.tensix.llk.run import LlkRun, llk
     from polyloom.targets.tensix.source.language.kernel import VectorKernel, function, kernel
     from polyloom.targets.tensix.source.language.values import (
         CONST_0 as const_0,
@@ -37,13 +38,14 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Finding", "Outcome", "Tile", "VectorKernel", "assemble", "const_0", "const_0p8373", "const_1", "const_neg1",
-    "disassemble", "function", "include", "kernel", "l_reg", "prgm", "tile_id",
+    "Finding", "LlkRun", "Outcome", "Tile", "VectorKernel", "assemble", "const_0", "const_0p8373", "const_1",
+    "const_neg1", "disassemble", "function", "include", "kernel", "l_reg", "llk", "prgm", "tile_id",
 ]  # fmt: skip
 
 include: str = _folder()
 # `pl.tensix` must be importable without the language and the compiler of kernels, which most programs do not use.
 _OF_KERNELS = ("VectorKernel", "function", "kernel")
+_OF_LLK = ("LlkRun", "llk")
 _OF_VALUES = ("const_0", "const_0p8373", "const_1", "const_neg1", "l_reg", "prgm", "tile_id")
 
 
@@ -53,6 +55,10 @@ def __getattr__(name: str) -> Any:
         from polyloom.targets.tensix.source.language import kernel as kernels
 
         return getattr(kernels, name)
+    if name in _OF_LLK:
+        from polyloom.targets.tensix.llk import run
+
+        return getattr(run, name)
     if name in _OF_VALUES:
         from polyloom.targets.tensix.source.language import values
 

@@ -21,6 +21,7 @@ from tests.targets.tensix.matrix.bench import (
 from polyloom._native import tensix
 
 MOVD2A, MOVD2B, ZEROACC, ZEROSRC, MOVA2D, MOVB2D, TRNSPSRCB = 0x08, 0x0A, 0x10, 0x11, 0x12, 0x13, 0x16
+MOVB2A, GATESRCRST = 0x0B, 0x35
 CLEARDVALID, SETRWC, INCRWC, SETDVALID = 0x36, 0x37, 0x38, 0x57
 
 
@@ -57,6 +58,26 @@ def test_movb2d_broadcasts_a_row_a_column_or_both(bench: Bench) -> None:
     assert np.array_equal(bench.take(0, 8), np.tile(bf16(numbers(1)), (8, 1)))
     bench.run(word(MOVB2D, (1, 13), (1, 12), (5, 17)))
     assert np.array_equal(bench.take(0, 8), np.full((8, 16), bf16(1)))
+
+
+def test_movb2a_moves_one_row_or_an_aligned_four(bench: Bench) -> None:
+    bench.srcb[0, :64] = src(numbers(64))
+    bench.run(word(MOVB2A, (9, 17), (5, 0)))
+    assert np.array_equal(bench.srca[0, 9], src(numbers(64)[5]))
+    bench.run(word(MOVB2A, (1, 13), (18, 17), (35, 0)))
+    assert np.array_equal(bench.srca[0, 16:20], src(numbers(64)[32:36]))
+    assert not bench.srca[0, 20:].any()
+    bench.run(word(GATESRCRST, (1, 1), (1, 0)))
+
+
+def test_movb2a_cuts_to_the_format_and_flushes_zeros(bench: Bench) -> None:
+    """Page of MOVB2A: of BF16 the lower three bits of TF32's mantissa go; a zero of any mantissa is 0."""
+    bench.srcb[0, 0, :2] = 0x7FF85, 0x7FF00
+    bench.run(word(MOVB2A))
+    assert list(bench.srca[0, 0, :2]) == [0x7F885, 0]
+    bench.alu("tf32")
+    bench.run(word(MOVB2A))
+    assert bench.srca[0, 0, 0] == 0x7FF85
 
 
 def test_zeros_of_any_mantissa_are_flushed_unless_configured(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from tests.targets.tensix.tile.tools import cycles, place, run, words
 
@@ -179,3 +180,34 @@ def test_what_is_not_modelled_faults_by_name(text: str) -> None:
     with pytest.raises(PolyloomError, match="not-modelled") as caught:
         run(text)
     assert caught.value.code == "PL1220"
+
+
+_READ_BACK = "RDCFG 5, 160\nADDDMAREG 1, 6, 0, 5"
+
+
+def test_wormhole_holds_the_thread_until_rdcfg_has_written_its_gpr() -> None:
+    tile = tensix.Tile()
+    tile.config[:, 160] = 9
+    tile.push("t0", tensix.assemble(_READ_BACK).words)
+    assert not tile.run(100).hazards and tile.gpr[0, 6] == 9
+
+
+@pytest.mark.parametrize(("held", "level"), [(0, "wrong here"), (9, "at risk")])
+def test_blackhole_does_not_and_the_level_says_whether_the_old_value_is_another(held: int, level: str) -> None:
+    """Pages of RDCFG of both members: the issuing thread is held on the first only."""
+    for policy in ("report", "wrong", "error"):
+        tile = tensix.Tile("blackhole", policy)  # pyright: ignore[reportArgumentType]: a policy
+        tile.config[:, 160] = 9
+        tile.gpr[0, 5] = held
+        tile.push("t0", tensix.assemble(_READ_BACK, member="blackhole").words)
+        outcome = tile.run(100, check=False)
+        assert [(f.kind, f.level) for f in outcome.hazards] == [("gpr-before-load", level)]
+        assert (outcome.fault is not None) == (policy == "error" or (policy == "wrong" and level == "wrong here"))
+
+
+@pytest.mark.parametrize(("old", "level"), [(1.0, "wrong here"), (4.0, "at risk")])
+def test_levels_of_a_vector_register_that_is_read_too_early(old: float, level: str) -> None:
+    tile = tensix.Tile(hazards="report")
+    tile.lregs[0], tile.lregs[1] = np.float32(2).view(np.uint32), np.float32(old).view(np.uint32)
+    tile.push("t1", tensix.assemble("SFPMUL L1, L0, L0, L9, 0\nSFPMOV L2, L1, 0").words)
+    assert [f.level for f in tile.run(100).hazards] == [level]

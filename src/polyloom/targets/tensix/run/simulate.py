@@ -46,7 +46,7 @@ def simulate(asked: Simulation) -> Simulated:
         help = "write a file, such as `polyloom simulate k.tts --on tensix --thread t1`"
         raise PolyloomError(Diagnostic("PL0801", "there is no program", USAGE, help=help))
     inputs = {parse_place(text): path for text, path in asked.inputs.items()}
-    outputs = {parse_place(text): _split_size(path) for text, path in asked.outputs.items()}
+    outputs = {parse_place(text): split_size(path) for text, path in asked.outputs.items()}
     sources = [*(f.path for f in asked.files), *(path for _, path in options.core), *inputs.values()]
     # Outputs that cannot be written are found before a long run.
     files.check_outputs([*asked.written, *(path for path, _ in outputs.values())], sources)
@@ -65,10 +65,13 @@ def simulate(asked: Simulation) -> Simulated:
     found = {at: read_place(tile, at, size, given.get(at)) for at, (_, size) in outputs.items()}
     written = {path: _encode_output(path, found[at]) for at, (path, _) in outputs.items()}
     shapes: dict[str, Json] = {at.text: {"dtype": str(a.dtype), "shape": list(a.shape)} for at, a in found.items()}
-    data = _result_json(tile, outcome, lines, asked) | {"run_seconds": seconds, "outputs": shapes}
+    about = {"kernel": _kernel_name(asked), "on": f"tensix:{asked.place}"}
+    data = about | run_json(tile, outcome, lines) | {"run_seconds": seconds, "outputs": shapes}
     error = outcome.error()
     diagnostics = tuple(_locate_diagnostics(error.diagnostics, outcome, lines)) if error is not None else ()
-    return Simulated(data, _summary_text(asked, outcome), written, trace(tile) if asked.trace else Trace(), diagnostics)
+    return Simulated(
+        data, summary_text(_kernel_name(asked), outcome), written, trace(tile) if asked.trace else Trace(), diagnostics
+    )
 
 
 def _load_files(tile: Tile, given: Sequence[Loaded], options: Options, place: Place) -> Sequence[Span | None]:
@@ -135,7 +138,7 @@ def _push_words(tile: Tile, file: Loaded, options: Options, place: Place) -> lis
     return [item.span for item in found.items]
 
 
-def _split_size(text: str) -> tuple[str, int | None]:
+def split_size(text: str) -> tuple[str, int | None]:
     """Size behind `FILE:SIZE`: bytes of L1, tiles of L1 in a format, or rows of Dst."""
     found = _SIZED.fullmatch(text)
     return (found[1], int(found[2])) if found is not None else (text, None)
@@ -154,15 +157,14 @@ def _encode_output(path: str, array: Any) -> bytes:
     return npy.encode(array) if path.endswith(_NPY) else cast(bytes, array.tobytes())
 
 
-def _result_json(tile: Tile, outcome: Outcome, lines: Sequence[Span | None], asked: Simulation) -> dict[str, Json]:
+def run_json(tile: Tile, outcome: Outcome, lines: Sequence[Span | None] = ()) -> dict[str, Json]:
+    """JSON of a run of a tile: how it ended, and counters of threads, cores and units."""
     threads: dict[str, Json] = {
         name: {"instructions": passed[0], "after_mop": passed[1], "after_replay": passed[2]}
         for name, passed in zip(THREADS, tile.threads(), strict=True)
     }
     return {
         "verified": None,
-        "kernel": _kernel_name(asked),
-        "on": f"tensix:{asked.place}",
         "cycles": outcome.cycles,
         "operations": sum(tile.native.unit(n)[0] for n in range(1, len(UNITS))),
         "run_seconds": None,
@@ -191,6 +193,7 @@ def _finding_json(found: Finding, lines: Sequence[Span | None]) -> Json:
     at, earlier = _word_span(found.index, lines), _word_span(found.earlier_index, lines)
     return {
         "kind": found.kind,
+        "level": found.level,
         "thread": found.thread,
         "cycle": found.cycle,
         "word": found.word,
@@ -225,8 +228,9 @@ def _locate_diagnostics(
         yield replace(diagnostic, span=at, notes=notes)
 
 
-def _summary_text(asked: Simulation, outcome: Outcome) -> str:
+def summary_text(name: str, outcome: Outcome) -> str:
+    """Cycles, how the run ended, and its hazards, one per line."""
     count = len(outcome.hazards)
     hazards = f", {count} hazard{'s' if count > 1 else ''}" if count else ""
-    lines = [f"{_kernel_name(asked)}: {outcome.cycles} cycles, {outcome.stop}{hazards}"]
+    lines = [f"{name}: {outcome.cycles} cycles, {outcome.stop}{hazards}"]
     return "\n".join([*lines, *map(str, outcome.hazards if outcome.fault is None else ())])

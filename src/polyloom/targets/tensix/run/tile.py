@@ -53,12 +53,19 @@ class Finding:
     earlier_index: int
     text: str
     cure: str
+    wrong: bool = True
     member: Member = "wormhole"
+
+    @property
+    def level(self) -> str:
+        """`wrong here`: the run read an old value, or lost an instruction; `at risk`: another timing would."""
+        return "wrong here" if self.wrong else "at risk"
 
     def __str__(self) -> str:
         """One line: thread, cycle, what happened, both instructions with their addresses."""
         who = f"thread t{self.thread}, " if self.thread >= 0 else ""
-        parts = [f"{self.kind}: {who}cycle {self.cycle}: {self.text}"]
+        level = "" if self.wrong else f" ({self.level})"
+        parts = [f"{self.kind}{level}: {who}cycle {self.cycle}: {self.text}"]
         if self.word:
             parts.append(_word_phrase(self.word, self.pc, self.index, self.member))
         if self.earlier:
@@ -126,8 +133,9 @@ VIEWS: Final = tuple(Views.__dataclass_fields__)
 class Tile:
     """A tile after power-on. Its arrays are its state: what you write to them is the tile's next state.
 
-    `hazards` says what a hazard does: it stops the run as a fault (`error`), is listed (`report`), or nobody looks
-    (`off`). `ignore_mmio` lets registers that are not modelled read 0 and swallow writes.
+    `hazards` says which hazards stop the run as a fault: all (`error`), those that are wrong in this run (`wrong`), or
+    none: they are listed (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0
+    and swallow writes.
     """
 
     member: Member = "wormhole"

@@ -14,6 +14,8 @@ VERSION: Final = "0.81.1"
 _TAGS: Final = ("--python-version", "312", "--platform", "manylinux_2_34_x86_64")
 _METAL: Final = "ttnn/tt_metal"
 _TABLE: Final = f"{_METAL}/tt-llk/tests/python_tests/helpers/sfpu_accuracy_budget.yaml"
+_SOURCES: Final = f"{_METAL}/tt-llk/tests/sources"
+"""Test sources of low-level kernels."""
 _API: Final = f"{_METAL}/hw/ckernels/wormhole_b0/metal/llk_api"
 _LLK: Final = f"{_METAL}/tt-llk/tt_llk_wormhole_b0/common/inc"
 FOLDERS: Final = {
@@ -27,13 +29,13 @@ _INCLUDED: Final = (*FOLDERS.values(), _API, _LLK, f"{_METAL}/tt-llk/common")
 
 
 def unpacked(folder: Path) -> Path:
-    """The headers of the wheel, in `folder`."""
-    if not (folder / _METAL).is_dir():
+    """The headers of the wheel, and the test sources of its low-level kernels, in `folder`."""
+    if not (folder / _SOURCES).is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         words = ("download", "--no-deps", "--only-binary=:all:", *_TAGS, "--dest", str(folder), f"ttnn=={VERSION}")
         subprocess.run((sys.executable, "-m", "pip", *words), check=True)
         with ZipFile(next(folder.glob("ttnn-*.whl"))) as wheel:
-            wheel.extractall(folder, [name for name in wheel.namelist() if name.endswith(".h")])
+            wheel.extractall(folder, [name for name in wheel.namelist() if name.endswith(".h") or _SOURCES in name])
     return folder
 
 

@@ -13,7 +13,10 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 typedef int intptr_t;
 typedef unsigned int uintptr_t;
+// The vendor's tensix.h, of which whole threads are made, has it as another type.
+#ifndef POLYLOOM_LLK
 typedef unsigned int uint;
+#endif
 
 #define INT8_MAX 127
 #define INT16_MAX 32767
