@@ -134,7 +134,7 @@ def has_sum(term: Term) -> bool:
             return True
         if isinstance(part, Apply) and id(part) not in seen:
             seen.add(id(part))
-            waiting.extend(part.operands)
+            waiting += part.operands
     return False
 
 

@@ -148,7 +148,7 @@ def _peer_executables(
     if not library.exists():
         _build_library(zig, library, Path(found.origin).parent, isa)
     linked = folder / f"{number}.elf"
-    link = ["-static", "-e", functions[0].name, str(object), str(library), "-o", str(linked)]
+    link = ["-static", "-e", "0", str(object), str(library), "-o", str(linked)]
     subprocess.run([*zig, "ld.lld", *link], check=True)
     file = linked.read_bytes()
     places = symbol_extents(file)
