@@ -196,9 +196,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0163": (
         "computed in 64 bits",
-        "Data of 64 bits have sums, products, shifts, `&`, `|`, `^`, comparisons, and conversions to and from narrower "
-        "integers and to `double`: with `int x[n]`, `x[i] * 3L / 7` has none. Counters, sizes and subscripts may be "
-        "`long` or `size_t`.",
+        "Data of 64 bits have sums, products, shifts, `&`, `|`, `^`, comparisons, quotients by 32 bits, and "
+        "conversions to and from narrower integers and to `double`: with `int x[n]`, `7L / (x[i] * 3L)` has none. "
+        "Counters, sizes and subscripts may be `long` or `size_t`.",
     ),
     "PL0164": (
         "operation that a type does not have",

@@ -59,7 +59,7 @@ def test_options_are_explained(golden: Golden) -> None:
         ("step_of_parameter.c", Options(values=("step=x",))),
         ("step_of_parameter.c", Options(values=("A=2",))),
         ("step_of_parameter.c", Options(values=("step=2", "step=3"))),
-        ("half_operation.c", Options(defines=("_Float16=long",))),
+        ("half_operation.c", Options(defines=("_Float16=long double",))),
         ("absent.c", Options()),
     ]
     golden("options", "\n\n".join(str(diagnose(Path(name), options)) for name, options in cases))

@@ -55,6 +55,11 @@ def test_functions_as_shipped(file: str, golden: Golden) -> None:
         ("streams", "stream_filter_q15", "tcpa"),
         ("streams", "stream_filter_q31", "riscv"),
         ("streams", "stream_cascade_q31", "belt"),
+        ("library", "cascade_f32", "belt"),
+        ("library", "packed_q15", "riscv"),
+        ("library", "weighted", "riscv"),
+        ("library", "delayed", "belt"),
+        ("library", "mean_q31", "tcpa"),
     ],
 )
 def test_runs_on_machines(file: str, name: str, on: str) -> None:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(int n, float A[n], float B[n]) {
-  float *p = A;
-  for (int i = 0; i < n; i++) p[i] = 0.0f;
-  p = B;
+void f(int n, const int A[n], const int B[n], int C[n]) {
+  const int *p = A;
+  for (int i = 0; i < n; i++) {
+    if (C[i] > 0) p = B;
+    C[i] = p[i];
+  }
 }

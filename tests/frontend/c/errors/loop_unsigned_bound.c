@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-void f(unsigned n, float A[n]) {
-  for (unsigned i = 0; i < n - 1; i++) A[i] = 0.0f;
+void f(unsigned n, const int m[1], float A[n]) {
+  unsigned last = (unsigned)m[0];
+  for (unsigned i = 0; i < last - 1; i++) A[i] = 0.0f;
 }

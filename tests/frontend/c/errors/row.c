@@ -2,7 +2,7 @@
 void f(int n, float A[n][n], float B[n]) {
   for (int i = 0; i < n; i++) {
     float *row = A[i];
-    if (i == 1) row = B;
+    if (B[i] > 0.0f) row = B;
     row[0] = 0.0f;
   }
 }

@@ -54,6 +54,7 @@ def adapter_text(
     body = "".join(f"  {line}\n" for line in lines)
     head = f"static inline __attribute__((__always_inline__)) {result} {NAME}({parameters or 'void'})"
     # What another file defines is defined here: each run gives it a value.
+    # A pointer that the function sets has no place, but the linker wants it.
     used = {n.symbol for n in function if n.kind == "name"}
     pointers = {v.name for name, v in variables.items() if name in used and v.storage == "extern" and "*" in v.ctype}
     defined = sorted(pointers.union(p.root for p in found if p.external))

@@ -22,6 +22,7 @@ def copy_parameters(function: Node) -> Node:
         for p in parameters
         if p.kind == "parameter" and p.ctype in (*COUNTING, *SHORT) and p.symbol in assigned
     }
+    # A parameter that keeps its value stays a size, of which more is known.
     if not copied or body.kind != "block":
         return function
 

@@ -31,12 +31,14 @@ def split_pointers(body: Node, parameters: Sequence[Node]) -> Node:
         pointers = {n.symbol: n for n in declared}
         assigned = {name for name, _, _ in _assignments(body) if name in pointers}
         known = roots(body, {name: n for name, n in pointers.items() if n.kind == "variable" or name in assigned})
+        # What leads to a pointer that is split follows by itself: it is looked at again in the next round.
         split = _ambiguous_pointers(body, {name: pointers[name] for name in assigned if name not in known}, known)
         splitting = _Splitting(split, numbers, body)
         changed = splitting.block(body) if split else body
         if changed is body:
             break
         body, copies = changed, copies + splitting.copies
+    # A declaration that is left has no array, and would be refused.
     used = {n.symbol for n in body if n.kind == "name"}
     return map_statements(body, lambda node: _remove_dead_pointers(node, used))
 
@@ -111,6 +113,7 @@ class _Splitting:
 
     def _sets(self, statement: Node) -> bool:
         """Whether a side of a branch sets a pointer for what follows, by a test of sizes."""
+        # Behind a test of data both copies would execute.
         sizes = all(n.kind not in ("element", "call", "member") and n.opcode != "*" for n in statement.inner[0])
         sides = [s for side in statement.inner[1:] for s in flatten_blocks(side)]
         return sizes and any(self._assigned_pointer(s) for s in sides)

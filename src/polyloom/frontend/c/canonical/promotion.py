@@ -141,6 +141,7 @@ def _localize_pointers(body: Node, variables: Mapping[str, Node]) -> tuple[Node,
         and next(n for s in statements for n in s if n.kind == "name" and n.name == name and n.symbol in pointers)
         in [n for s in statements if _sets_variable(s, name) for n in s.inner[0]]
     }
+    # A pointer that is read first has the caller's value, which no run passes.
     if not own or body.kind != "block":
         return body, variables
     first = [make.declare_variable(node.name, node.ctype, node.symbol, body) for node in own.values()]

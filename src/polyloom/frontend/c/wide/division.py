@@ -31,6 +31,7 @@ def divide_pair(opcode: str, a: Pair, by: Node, is_signed: tuple[bool, bool], bi
     other = bind(sign(by)) if is_signed[1] else zero
     magnitude = _conditional_negation(a, minus, bind)
     divisor = bind(op("-", op("^", by, other), other))
+    # The remainder of the high word is less than the divisor: its quotient with the low word fits one.
     first = bind(op("/", magnitude.high, divisor))
     rest = bind(op("-", magnitude.high, op("*", first, divisor)))
     second, remainder = _divide_words(rest, magnitude.low, divisor, bind)
@@ -81,6 +82,7 @@ def _quotient_digit(upper: Node, next_digit: Node, top: Node, bottom: Node, bind
 
 def _leading_zeros(value: Node, bind: Bind) -> Node:
     """Number of leading zeros of a word that is not 0, by halves (section 5-3)."""
+    # Tests instead of a table: an element has no memory for one.
     count, rest = word(0, value), value
     for half in (16, 8, 4, 2, 1):
         is_small = bind(comparison("==", op(">>", rest, 32 - half), word(0, value)))

@@ -192,12 +192,11 @@ def binary_operation(node: Node, a: Pair, right: Node, context: Words) -> Pair:
 
 def _narrow_operand(node: Node) -> Node | None:
     """Operand of up to 32 bits that a conversion extends, or a constant of that size; None for others."""
-    if node.kind == "integer" and isinstance(node.value, int | str) and 0 < int(node.value) < 1 << 31:
-        return replace(node, ctype="int")
     while node.kind in CASTS and node.opcode == "IntegralCast" and node.ctype in WIDE:
         node = node.inner[0]
-    if node.kind == "integer" and node.ctype in WIDE:
-        return _narrow_operand(node)
+    value = node.value
+    if node.kind == "integer" and isinstance(value, int | str) and 0 < int(value) < 1 << 31:
+        return replace(node, ctype="int")
     return None if node.ctype in WIDE else node
 
 

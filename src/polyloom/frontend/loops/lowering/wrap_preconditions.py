@@ -95,6 +95,7 @@ class _Walk:
         return walk
 
     def _require(self, form: Affine, scope: Scope) -> _Walk:
+        # Known ones are left out: a domain of few conditions is read by users, too.
         domain = conjunction(scope.domain, self.found)
         piece = Polyhedron((form,))
         if not form.symbols <= self.sizes or is_nonnegative(form, domain) or is_infeasible(piece, domain):
