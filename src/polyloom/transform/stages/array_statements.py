@@ -75,7 +75,7 @@ def _loop(loop: For, known: Mapping[str, Affine]) -> Iterator[Store]:
         if _is_parallel(store, loop.loop):
             yield _as_axis(store, loop.loop, lower[0], extent)
             return
-        if (term := _accumulated(store, loop.loop)) is not None:
+        if (term := _accumulated_term(store, loop.loop)) is not None:
             # The sum in one: its terms are rounded in another order, as those of all stages are.
             target, moved = store.target, _axis_map(loop.loop, lower[0], len(store.target.shape))
             whole = Reduce("add", (0,), _with_axis(term, moved, (extent, *target.shape)), store.span)
@@ -84,7 +84,7 @@ def _loop(loop: For, known: Mapping[str, Affine]) -> Iterator[Store]:
     refuse("a loop whose iterations need one another is no stage", loop.span)
 
 
-def _accumulated(store: Store, loop: str) -> Value | None:
+def _accumulated_term(store: Store, loop: str) -> Value | None:
     """What each iteration adds to elements that all iterations store; None for another loop."""
     match store.value:
         case Apply(operation="add", operands=(Read(name=name, index=index), term)):

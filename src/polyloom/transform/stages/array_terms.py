@@ -174,6 +174,6 @@ def substitute_symbols(value: Value, symbols: Mapping[str, Affine], extents: tup
             return value
 
 
-def without_spans(value: Value) -> Value:
-    made = with_parts(value, [without_spans(part) for part in parts(value)])
+def remove_spans(value: Value) -> Value:
+    made = with_parts(value, [remove_spans(part) for part in parts(value)])
     return made if isinstance(made, Constant) else replace(made, span=None)
