@@ -109,6 +109,7 @@ class _Reader:
         if not is_movement(value, self.storage):
             value = self.define(value, whole, target.name, store.span)
         elif whole and not shape(value):
+            # A number alone would not say how many elements the array has.
             value = Cases(EVERYWHERE, value, value, whole, store.span)
         self.contents[target.name] = value
 
@@ -193,6 +194,7 @@ class _Reader:
     def move_element(self, value: Value, at: Place) -> Term:
         """An element of what only moves: a number, an argument's own element, or one of a view."""
         value = view_elements(value, at, ())
+        # A number needs no array: it stands in the words of a formula.
         if isinstance(value, Constant):
             return Number(value.value)
         if isinstance(value, Read):
@@ -245,6 +247,7 @@ class _Reader:
     ) -> Term:
         """Sum over dimensions, the last one innermost, each a sum of products of two factors."""
         for n, dimension in reversed([*enumerate(over)]):
+            # A product's factors are whole arrays, so that an inner sum is computed first.
             if isinstance(term, Sum):
                 term = self.materialize(term, kind, span)
             missing = needed - free_dimensions(term) if n == 0 else frozenset[str]()
@@ -273,6 +276,7 @@ class _Reader:
             return term
         if groups > 1:
             refuse("a sum of products is spread over the elements of another array", span)
+        # The matrix unit alone sums along a dimension, and only products.
         ones = self.array_of_ones([*sorted(missing), over], kind)
         return terms.Apply("mul", (term, ones), span)
 

@@ -56,6 +56,7 @@ def _straighten(statements: Sequence[Statement], known: Mapping[str, Affine]) ->
                 yield from _loop(statement, known)
             case If(condition=condition, body=body, orelse=orelse, span=span):
                 found = condition.substitute(known)
+                # Sizes are not known here: a program is cut once for all of them.
                 if found.symbols:
                     refuse("a branch is no stage: its condition is not known when the program is cut", span)
                 yield from _straighten(body if found.contains({}) else orelse, known)
@@ -65,6 +66,7 @@ def _loop(loop: For, known: Mapping[str, Affine]) -> Iterator[Store]:
     lower, upper = ([form.substitute(known) for form in forms] for forms in (loop.lower, loop.upper))
     if all(form.is_constant for form in (*lower, *upper)):
         numbers = range(max(f.constant for f in lower), min(f.constant for f in upper))
+        # More would make more stages than a tile has room for programs.
         if len(numbers) <= _MOST:
             for number in numbers if loop.step == 1 else reversed(numbers):
                 yield from _straighten(loop.body, {**known, loop.loop: Affine((), number)})

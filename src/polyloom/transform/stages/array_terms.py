@@ -86,6 +86,7 @@ def invert_target(target: Read, whole: Sequence[Affine]) -> tuple[tuple[Affine, 
     inverse, inside = dict[int, Affine](), list[Affine]()
     for n, form in enumerate(target.index):
         names = [name for name, _ in form.terms if name.startswith("$")]
+        # An index that names no axis is the one row, or column, that is stored.
         if not names:
             if whole[n] != Affine((), 1) or form != Affine():
                 inside += [axis(n) - form, form - axis(n)]

@@ -65,6 +65,7 @@ def decode_views(text: str) -> Views | None:
         verify(views)
     except (PolyloomError, RecursionError):
         raise ValueError from None
+    # A stranger's file must not make the host allocate more than a tile has.
     shapes = [[extent.evaluate({}) for extent in s.shape] for s in views.storage if not _symbols(s.shape)]
     if len(shapes) != len(views.storage) or views.parameters or any(prod(shape) > END for shape in shapes):
         raise ValueError
