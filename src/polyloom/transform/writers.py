@@ -161,6 +161,7 @@ def execute_in_place(nest: Nest, result: str, read: str) -> Nest:
     body = _RenamedArray(read, result).nodes(nest.body)
     if runs_in_place(nest, result, read):
         return replace(nest, body=body, storage=tuple(s for s in nest.storage if s.name != read))
+    # The copy is what was there before the first store.
     storage = tuple(replace(s, role="local") if s.name == read else s for s in nest.storage)
     names = taken_names(nest)
     loops = [fresh_name("i", names) for _ in nest[read].shape]

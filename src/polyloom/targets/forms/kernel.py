@@ -33,8 +33,8 @@ from polyloom.targets.forms.ssa_function import (
 )
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Oracle, Subject, Written
+from polyloom.transform.nest_to_ssa.reduction_interchange import interchange_reductions
 from polyloom.transform.nest_to_ssa.scratch_arguments import scratch_arguments
-from polyloom.transform.reduction_interchange import interchange_reductions
 
 
 def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False, by_rows: bool = False) -> Subject:

@@ -57,10 +57,10 @@ from polyloom.transform.stages.array_terms import (
     is_movement,
     named_symbols,
     numeral,
+    remove_spans,
     substitute_symbols,
     summed_dimensions,
     view_elements,
-    without_spans,
 )
 
 _LETTERS = "ijklmnpqrst"
@@ -108,6 +108,9 @@ class _Reader:
             value = there if inside is None else Cases(inside, there, self.contents[target.name], whole, store.span)
         if not is_movement(value, self.storage):
             value = self.define(value, whole, target.name, store.span)
+        elif whole and not shape(value):
+            # A number alone would not say how many elements the array has.
+            value = Cases(EVERYWHERE, value, value, whole, store.span)
         self.contents[target.name] = value
 
     def align_fixed(self, value: Value, target: Read, whole: Sequence[Affine]) -> Value:
@@ -158,10 +161,10 @@ class _Reader:
     def term(self, value: Value, at: Place, needed: frozenset[str]) -> Term:
         """The element of a value at a place; a sum gets the `needed` dimensions, those of the formula around it."""
         if is_movement(value, self.storage):
-            return self.moved(value, at)
+            return self.move_element(value, at)
         match value:
             case Read(name=name):
-                return self.computed(value, name, places(value.index, at), needed)
+                return self.computed_element(value, name, places(value.index, at), needed)
             case View(source=source, index=index):
                 return self.term(source, places(index, at), needed)
             case Apply(operation=operation, operands=operands, span=span):
@@ -169,7 +172,9 @@ class _Reader:
                 return apply_operation(operation, made, span)
             case Cases(condition=condition, inside=inside, outside=outside, shape=extents, span=span):
                 mask = Cases(condition, numeral(1, dtype(inside)), numeral(0, dtype(inside)), extents, span)
-                holds = terms.Apply("gt", (self.moved(mask, at), Number(0.5 if dtype(inside) in FLOATS else 0)), span)
+                holds = terms.Apply(
+                    "gt", (self.move_element(mask, at), Number(0.5 if dtype(inside) in FLOATS else 0)), span
+                )
                 sides = [self.term(s, at if shape(s) else (), needed) for s in (inside, outside)]
                 return terms.Apply("select", (holds, *sides), span)
             case Reduce(operation="add", axes=reduced, source=source):
@@ -186,9 +191,10 @@ class _Reader:
             case _:
                 raise AssertionError(f"{type(value).__name__} only moves")
 
-    def moved(self, value: Value, at: Place) -> Term:
+    def move_element(self, value: Value, at: Place) -> Term:
         """An element of what only moves: a number, an argument's own element, or one of a view."""
         value = view_elements(value, at, ())
+        # A number needs no array: it stands in the words of a formula.
         if isinstance(value, Constant):
             return Number(value.value)
         if isinstance(value, Read):
@@ -203,7 +209,7 @@ class _Reader:
 
     def make_view(self, value: Value, extents: tuple[Affine, ...]) -> str:
         """The argument that the host makes of a value; equal ones are one."""
-        key = str(without_spans(value)), extents
+        key = str(remove_spans(value)), extents
         if key not in self.views:
             name = fresh_name(next((r.name for r in reads(value)), "view"), self.taken, dotted_name)
             storage = Storage(name, dtype(value), extents)
@@ -211,7 +217,7 @@ class _Reader:
             self.views[key] = Store(read_array(storage), value)
         return self.views[key].target.name
 
-    def computed(self, value: Read, name: str, index: Place, needed: frozenset[str]) -> Term:
+    def computed_element(self, value: Read, name: str, index: Place, needed: frozenset[str]) -> Term:
         """An element of what is computed: at its own place, or the value again with the dimensions that it lacks."""
         definition = next(d for d in self.definitions if d.name == name)
         kept = [form for form, extent in zip(index, self._extents(name), strict=True) if extent != Affine((), 1)]
@@ -241,10 +247,11 @@ class _Reader:
     ) -> Term:
         """Sum over dimensions, the last one innermost, each a sum of products of two factors."""
         for n, dimension in reversed([*enumerate(over)]):
+            # A product's factors are whole arrays, so that an inner sum is computed first.
             if isinstance(term, Sum):
                 term = self.materialize(term, kind, span)
             missing = needed - free_dimensions(term) if n == 0 else frozenset[str]()
-            term = Sum(self.paired(term, dimension, missing, kind, span), dimension, EVERYWHERE, EVERYWHERE)
+            term = Sum(self.pair_factors(term, dimension, missing, kind, span), dimension, EVERYWHERE, EVERYWHERE)
         return term
 
     def materialize(self, term: Term, kind: ElementType, span: Span | None) -> Term:
@@ -258,7 +265,9 @@ class _Reader:
         self.values[name] = Read(name, kind, axes(len(own)), extents, span)
         return Leaf(name, tuple(map(Affine.symbol, own)))
 
-    def paired(self, term: Term, over: str, missing: frozenset[str], kind: ElementType, span: Span | None) -> Term:
+    def pair_factors(
+        self, term: Term, over: str, missing: frozenset[str], kind: ElementType, span: Span | None
+    ) -> Term:
         """Summand as a product of two groups of factors that share the dimension of the sum alone: ones where there is
         but one, with the dimensions that the sum is missing.
         """
@@ -267,10 +276,11 @@ class _Reader:
             return term
         if groups > 1:
             refuse("a sum of products is spread over the elements of another array", span)
-        ones = self.ones([*sorted(missing), over], kind)
+        # The matrix unit alone sums along a dimension, and only products.
+        ones = self.array_of_ones([*sorted(missing), over], kind)
         return terms.Apply("mul", (term, ones), span)
 
-    def ones(self, names: Sequence[str], kind: ElementType) -> Term:
+    def array_of_ones(self, names: Sequence[str], kind: ElementType) -> Term:
         extents = tuple(self.dims[name] for name in names)
         number = numeral(1, kind)
         # A condition that always holds spreads the number over the axes.

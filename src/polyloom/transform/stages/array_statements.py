@@ -56,6 +56,7 @@ def _straighten(statements: Sequence[Statement], known: Mapping[str, Affine]) ->
                 yield from _loop(statement, known)
             case If(condition=condition, body=body, orelse=orelse, span=span):
                 found = condition.substitute(known)
+                # Sizes are not known here: a program is cut once for all of them.
                 if found.symbols:
                     refuse("a branch is no stage: its condition is not known when the program is cut", span)
                 yield from _straighten(body if found.contains({}) else orelse, known)
@@ -65,6 +66,7 @@ def _loop(loop: For, known: Mapping[str, Affine]) -> Iterator[Store]:
     lower, upper = ([form.substitute(known) for form in forms] for forms in (loop.lower, loop.upper))
     if all(form.is_constant for form in (*lower, *upper)):
         numbers = range(max(f.constant for f in lower), min(f.constant for f in upper))
+        # More would make more stages than a tile has room for programs.
         if len(numbers) <= _MOST:
             for number in numbers if loop.step == 1 else reversed(numbers):
                 yield from _straighten(loop.body, {**known, loop.loop: Affine((), number)})
@@ -75,7 +77,7 @@ def _loop(loop: For, known: Mapping[str, Affine]) -> Iterator[Store]:
         if _is_parallel(store, loop.loop):
             yield _as_axis(store, loop.loop, lower[0], extent)
             return
-        if (term := _accumulated(store, loop.loop)) is not None:
+        if (term := _accumulated_term(store, loop.loop)) is not None:
             # The sum in one: its terms are rounded in another order, as those of all stages are.
             target, moved = store.target, _axis_map(loop.loop, lower[0], len(store.target.shape))
             whole = Reduce("add", (0,), _with_axis(term, moved, (extent, *target.shape)), store.span)
@@ -84,7 +86,7 @@ def _loop(loop: For, known: Mapping[str, Affine]) -> Iterator[Store]:
     refuse("a loop whose iterations need one another is no stage", loop.span)
 
 
-def _accumulated(store: Store, loop: str) -> Value | None:
+def _accumulated_term(store: Store, loop: str) -> Value | None:
     """What each iteration adds to elements that all iterations store; None for another loop."""
     match store.value:
         case Apply(operation="add", operands=(Read(name=name, index=index), term)):

@@ -86,6 +86,7 @@ def invert_target(target: Read, whole: Sequence[Affine]) -> tuple[tuple[Affine, 
     inverse, inside = dict[int, Affine](), list[Affine]()
     for n, form in enumerate(target.index):
         names = [name for name, _ in form.terms if name.startswith("$")]
+        # An index that names no axis is the one row, or column, that is stored.
         if not names:
             if whole[n] != Affine((), 1) or form != Affine():
                 inside += [axis(n) - form, form - axis(n)]
@@ -174,6 +175,6 @@ def substitute_symbols(value: Value, symbols: Mapping[str, Affine], extents: tup
             return value
 
 
-def without_spans(value: Value) -> Value:
-    made = with_parts(value, [without_spans(part) for part in parts(value)])
+def remove_spans(value: Value) -> Value:
+    made = with_parts(value, [remove_spans(part) for part in parts(value)])
     return made if isinstance(made, Constant) else replace(made, span=None)

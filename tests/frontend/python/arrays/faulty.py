@@ -40,6 +40,7 @@ BODIES: dict[str, str] = {
     "where_alone": "return np.where(x > 0)",
     "mask_of_shape": "x[y > 0] = 0.0",
     "too_many_indices": "return x[0, 0]",
+    "two_ellipses": "return A[..., ...]",
     "axis": "return x.sum(axis=1)",
     "wide_sum": "x[:] = b / b.sum()",
     "wide_compared": "return b.sum() > 5",

@@ -37,11 +37,12 @@ def _lower_block(nodes: Sequence[ast.stmt], flag: str, stop: str) -> list[ast.st
             clear = ast.Assign([target], ast.copy_location(ast.Name(stop, ast.Load()), node))
             return [*nodes[:n], ast.copy_location(clear, node)]
         if isinstance(node, ast.If) and _breaks(node):
+            # What is behind the test runs on each side that goes on, and on no other.
             sides = [_lower_block([*side, *nodes[n + 1 :]], flag, stop) for side in (node.body, node.orelse)]
-            branch = ast.copy_location(ast.If(node.test, sides[0] or [_nothing(node)], sides[1]), node)
+            branch = ast.copy_location(ast.If(node.test, sides[0] or [_pass_statement(node)], sides[1]), node)
             return [*nodes[:n], branch]
     return list(nodes)
 
 
-def _nothing(node: ast.stmt) -> ast.stmt:
+def _pass_statement(node: ast.stmt) -> ast.stmt:
     return ast.copy_location(ast.Pass(), node)

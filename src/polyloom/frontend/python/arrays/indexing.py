@@ -29,7 +29,10 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
     if given > rank:
         message = f"`{site.source_text}` has {given} indices, and the array has the shape {print_shape(data.shape)}"
         raise site.error("PL0138", message, "give an index for each dimension at most")
-    if Ellipsis not in [i for i in items if i is Ellipsis]:
+    ellipses = sum(item is Ellipsis for item in items)
+    if ellipses > 1:
+        raise site.error("PL0138", f"`{site.source_text}` has {ellipses} times `...`", "write it once")
+    if not ellipses:
         items.append(Ellipsis)
     forms, extents, n = list[Affine](), list[Affine](), 0
     for item in items:

@@ -54,7 +54,7 @@ class ArrayReference:
         taken: dict[str, Any] = {s.name: _copy_argument(s, sizes, arrays) for s in passed}
         returned = call_function(self.kernel.function, read.program, (), {**taken, **read.fixed, **sizes})
         found: dict[str, Any] = {**taken, **dict(zip(read.results, as_items(returned), strict=False))}
-        return {name: self._as_stored(name, sizes, found[name]) for name in read.program.written_arguments}
+        return {name: self._convert_result(name, sizes, found[name]) for name in read.program.written_arguments}
 
     def bounds(self, parameters: Mapping[str, int], arrays: Arrays, *, contracts: bool = False) -> Arrays:
         """Bounds of the distance of each element by NumPy from the ordered one, or that of a machine that contracts
@@ -68,7 +68,7 @@ class ArrayReference:
         names = self.kernel.arrays.program.parameters
         return {name: int(parameters[name] if name in parameters else arrays[name]) for name in names}
 
-    def _as_stored(self, name: str, parameters: Mapping[str, int], value: Any) -> Any:
+    def _convert_result(self, name: str, parameters: Mapping[str, int], value: Any) -> Any:
         storage = self.kernel.arrays.program[name]
         # Of what is 64 bits in NumPy alone, a kernel keeps the low ones only where no other is asked for (PL0139).
         return np.asarray(value).astype(NUMPY[storage.dtype]).reshape(extents(storage.shape, parameters))

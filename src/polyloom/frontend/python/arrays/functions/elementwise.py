@@ -137,7 +137,7 @@ def power(site: Site, a: Any, b: Any) -> Any:
 def unary(site: Site, name: str, x: Any) -> Any:
     """A function of a real number, or of any number."""
     x = to_array(site, x)
-    if isinstance(x, float) and name in ("sqrt", "exp", "log", "sin", "cos", "tanh") and x > 0:
+    if isinstance(x, float) and (name in ("exp", "sin", "cos", "tanh") or (name in ("sqrt", "log") and x > 0)):
         return float(getattr(np, name)(x))
     data = site.data(x)
     kind = common_type([x if not isinstance(x, Data) else data])

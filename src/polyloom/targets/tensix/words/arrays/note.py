@@ -201,11 +201,11 @@ def _is_array(note: Note, name: str, shape: tuple[int, ...], *, is_input: bool) 
     if found is None or signature.sizes or found.dtype.str not in ("<f4", "<i4"):
         return False
     # An extent of 1 is no dimension of a stage.
-    own = found.extents({}) if is_input else _without_ones(found.extents({}))
-    return (found.is_input or not is_input) and own == (shape if is_input else _without_ones(shape))
+    own = found.extents({}) if is_input else _drop_ones(found.extents({}))
+    return (found.is_input or not is_input) and own == (shape if is_input else _drop_ones(shape))
 
 
-def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _drop_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(extent for extent in shape if extent != 1)
 
 

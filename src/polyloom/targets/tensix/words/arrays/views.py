@@ -65,10 +65,11 @@ def decode_views(text: str) -> Views | None:
         verify(views)
     except (PolyloomError, RecursionError):
         raise ValueError from None
+    # A stranger's file must not make the host allocate more than a tile has.
     shapes = [[extent.evaluate({}) for extent in s.shape] for s in views.storage if not _symbols(s.shape)]
     if len(shapes) != len(views.storage) or views.parameters or any(prod(shape) > END for shape in shapes):
         raise ValueError
-    if not all(isinstance(each, Store) and _only_moves(each.value) for each in views.body):
+    if not all(isinstance(each, Store) and _moves_elements(each.value) for each in views.body):
         raise ValueError
     return views
 
@@ -82,5 +83,5 @@ def _symbols(shape: tuple[Affine, ...]) -> frozenset[str]:
     return frozenset[str]().union(*(extent.symbols for extent in shape))
 
 
-def _only_moves(value: Value) -> bool:
-    return not isinstance(value, Apply | Contract | Reduce | Scan) and all(map(_only_moves, parts(value)))
+def _moves_elements(value: Value) -> bool:
+    return not isinstance(value, Apply | Contract | Reduce | Scan) and all(map(_moves_elements, parts(value)))

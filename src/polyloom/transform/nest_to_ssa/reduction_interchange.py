@@ -46,6 +46,7 @@ class _Interchange(Rewriter):
         reduction = next((each for each in own.body if _is_column_reduction(each, own)), None)
         if not isinstance(reduction, Loop) or not _has_independent_iterations(own):
             return (made,)
+        # Only what was expanded gets a row; other locals stay numbers.
         if own is not made:
             (upper,) = own.upper
             self.rows |= dict.fromkeys(self.totals(made), (upper,))
@@ -88,6 +89,7 @@ def _is_column_reduction(node: Node, around: Loop) -> bool:
         return False
     others = [read for read in accesses(assign.value) if read.name != assign.target.name]
     rows = [read for read in (assign.target, *others) if around.name in _symbols(read)]
+    # A column of one array for a row of another would be no gain.
     in_rows = all(_is_last_index(read, around.name) for read in rows)
     return in_rows and any(node.name in _symbols(read) for read in rows)
 

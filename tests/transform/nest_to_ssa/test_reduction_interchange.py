@@ -16,7 +16,7 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.nest_interpret import interpret
 from polyloom.ir.nest_verify import verify
-from polyloom.transform.reduction_interchange import interchange_reductions
+from polyloom.transform.nest_to_ssa.reduction_interchange import interchange_reductions
 
 HEAD = """import polyloom as pl
 
