@@ -42,6 +42,7 @@ def _split(nest: Nest, name: str) -> Nest:
         return nest
     splitting = _Splitting(nest, at)
     made = replace(nest, body=splitting.nodes(nest.body))
+    # Splitting is legal at any place; it is worth it only if dependences are gone.
     after = LoopDependences(made)
     is_parallel = all(after.carried_dependence(n, frozenset()) is None for n in splitting.parts)
     return made if is_parallel else nest

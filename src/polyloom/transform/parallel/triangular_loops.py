@@ -104,6 +104,7 @@ def _interchange(loop: Loop) -> Loop:
             case _:
                 upper.append(end + i - j)
                 free_high += [end.substitute({loop.name: low}) for low in loop.lower[:1]]
+    # A bound that still depends on one of both would be that of another triangle.
     if {s for end in (*free_low, *free_high) for s in end.symbols} & {loop.name, inner.name}:
         return loop
     within = replace(loop, lower=tuple(lower), upper=tuple(upper), body=inner.body)
@@ -153,6 +154,7 @@ class _Columns(Rewriter):
         inner, *behind = loop.body
         assert isinstance(inner, Loop)
         j, k = loop.name, inner.name
+        # What is behind the sum of row j is in front of column j now.
         first = substitute_symbols(behind, {j: Affine.symbol(k)})
         rows = replace(loop, lower=(*loop.lower, Affine.symbol(k) + 1), body=inner.body)
         return replace(inner, upper=loop.upper, body=(*first, rows))

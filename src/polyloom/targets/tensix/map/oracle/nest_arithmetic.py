@@ -64,6 +64,7 @@ class _ErrorScope(Scope):
 @cache
 def _operation_formula(operation: str, dtype: ElementType) -> Pointwise:
     """Formula of one operation; a comparison gives 1 or 0 in the type of what it compares."""
+    # One formula for each operation and type; the nest has few.
     names = tuple(f"x{n}" for n in range(BY_NAME[operation].arity))
     leaves: tuple[Term, ...] = tuple(Leaf(name, (Affine.symbol("i"),)) for name in names)
     term = Apply(operation, leaves)
@@ -82,6 +83,7 @@ def _function_of_bits(operation: str, dtype: ElementType) -> Function:
     kind = np.float32 if dtype == "f32" else np.int32
 
     def compute(*operands: Any) -> Any:
+        # Constants come as single numbers.
         given = np.broadcast_arrays(*(np.asarray(operand, kind) for operand in operands))
         shape, size = given[0].shape, given[0].size
         vectors = [to_vectors(np.ascontiguousarray(each).view(np.uint32)) for each in given]

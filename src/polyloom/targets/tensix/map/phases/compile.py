@@ -61,6 +61,7 @@ def compile_phases(content: Content, signature: Signature, values: Mapping[str, 
         if CODE + len(code) <= data:
             break
         data = -(-(CODE + len(code)) // PAGE) * PAGE
+    # Arrays that are read and written have one place, and are inputs and outputs there.
     names = {a.name: a for a in signature.arguments}
     inputs = tuple(layout.area(name) for name, a in names.items() if a.is_input)
     outputs = tuple(OutputArea(n, layout.area(n), tuple(range(len(a.shape)))) for n, a in names.items() if a.is_output)

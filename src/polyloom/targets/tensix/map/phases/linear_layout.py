@@ -59,6 +59,7 @@ def place_linear(nest: Nest, base: int) -> Layout:
     """Layout of a nest's arrays from an address on. Errors: PL1233 (exit 3) where L1 is too small."""
     # In front is a line that shifted vectors may read.
     at, first, shapes = LINE, dict[str, int](), dict[str, tuple[int, ...]]()
+    # Each array begins a line of its own, which no packer shares with another one.
     for storage in nest.storage:
         shape = tuple(extent.constant for extent in storage.shape)
         first[storage.name], shapes[storage.name] = at, shape

@@ -45,6 +45,7 @@ def evaluate_form(form: Affine, into: str, counters: Mapping[str, str]) -> Lines
     for name, factor in form.terms:
         counter = counters[name]
         size = abs(factor)
+        # A shift takes one cycle, a product more.
         if size & (size - 1):
             lines += [f"li t6, {size}", f"mul t6, t6, {counter}"]
         elif size > 1:
@@ -113,6 +114,7 @@ class _Writer:
     def loop(self, loop: Loop, *, is_clean: bool) -> Lines:
         if len(self.counters) == len(_COUNTERS):
             refuse(f"loops are nested more than {len(_COUNTERS)} deep", loop.span)
+        # Registers are given back at the end of a loop, so that loops in a row share one.
         counter = next(register for register in _COUNTERS if register not in self.counters.values())
         top, body, end = self.label(), self.label(), self.label()
         is_vector, is_serial = loop.name in self.vectors.vectors, self.is_serial(loop)
@@ -135,6 +137,7 @@ class _Writer:
                 fits = self.label()
                 lines += [f"li t5, {self.strip}", f"bge t5, {LANES}, {fits}", f"mv {LANES}, t5", f"{fits}:"]
                 step = f"addi {counter}, {counter}, {self.strip}"
+        # One strip has all lanes: nothing to repeat.
         if is_vector and not self.is_cut(loop):
             return [*lines, *inside, f"{end}:"]
         return [*lines, *inside, step, f"j {top}", f"{end}:"]

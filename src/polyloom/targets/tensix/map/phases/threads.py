@@ -122,6 +122,7 @@ def _unpack(p: Phases) -> Part:
 
 
 def _unpack_strip(strip: Strip, p: Phases, evaluate: Evaluate) -> Lines:
+    # The core computes addresses while the unpacker still waits for its half.
     lines = [*_begin(strip, p, evaluate), *inline_words(*_wait(_FREE, UNPACK))]
     for number, read in enumerate(strip.vectors):
         lines += _unpack_operand(read, strip, p, evaluate, number)
@@ -142,6 +143,7 @@ def _unpack_operand(read: Reference, strip: Strip, p: Phases, evaluate: Evaluate
     whole = ["sub t2, t2, a6", "add t3, a5, a6", f"addi t3, t3, {_ROW - 1}", f"andi t3, t3, {-_ROW}", "jal t0, unpack"]
     if stride == 1:
         return [*lines, *whole]
+    # A counter steps by at most three, so that each element has an address of its own.
     label = f"gather{strip.number}.{number}"
     each = ["li t3, 1", "jal t0, unpack", f"li t6, {stride}", "add t2, t2, t6", "addi t5, t5, 1", "addi t1, t1, -1"]
     lines += ["mv t1, t2", *whole, "mv t2, t1", "add t5, t5, a6", "mv t1, a5"]
@@ -192,6 +194,7 @@ def _complete_lines() -> Lines:
 
 
 def _compute(p: Phases) -> Part:
+    # Behind each store the counter goes on to the other columns, then to the next four rows.
     advances = thread_configuration(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
     first, second = (setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half)[0] for half in range(2))
     set_up = [*inline_words(encode_word("SFPENCC", imm12_math=3, instr_mod1=10)), f"li s8, {first:#x}"]
@@ -212,6 +215,7 @@ def _compute_strip(strip: Strip, p: Phases, evaluate: Evaluate) -> Lines:
     lines += [*_begin(strip, p, evaluate), "add a5, a5, a6"]
     # Two vectors have the even and the odd columns of four rows, 64 datums.
     lines += ["addi a5, a5, 63", "srli a5, a5, 6", *push_register("s8"), "xor s8, s8, a4"]
+    # Kernels of several statements would overwrite each other in the replay buffer.
     kernel = inline_words(*p.kernels[strip.number])
     label, end = f"vectors{strip.number}", f"vectors{strip.number}.end"
     return [
@@ -258,6 +262,7 @@ def _pack(p: Phases) -> Part:
 
 def _pack_strip(strip: Strip, p: Phases, evaluate: Evaluate) -> Lines:
     """Lines of the result into L1; lanes behind the last one are those of its line."""
+    # An address of L1 in lines has 17 bits, a half of a register 16.
     registers = [encode_word("SETDMAREG", RegIndex16b=2 * _ADDRESS + part) for part in range(2)]
     x = encode_word("SETADCXX", CntSetMask=4)
     lines = [*_begin(strip, p, evaluate), "srli a7, a7, 2", f"li t2, {p.layout.base // 16 - 1}", "add a7, a7, t2"]
