@@ -17,7 +17,7 @@ from itertools import repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,8 @@ def measured(instance: Instance, folder: Path, build: tuple[str, ...] = _DEFINES
         try:
             defines = (*build, *([f"{instance.define}=1"] if instance.define else []))
             forms = load_kernel(str(unit), instance.function, instance.init, defines, includes(folder))
-            options = Options(dest=instance.dest, per="tile" if "tile" in instance.marks else "face")
+            per: Literal["tile", "face"] = "tile" if "tile" in instance.marks else "face"
+            options = Options(dest=instance.dest, per=per)
             data = compile_kernel(Kernel(forms.function, forms.init), instance.function, "wormhole", options)
             seconds = perf_counter() - start
             error, dst = _compared(forms.function, forms.init, data, instance)

@@ -75,7 +75,8 @@ def operations(text: str) -> Iterator[Operation]:
             )
         elif line and not line.startswith("#"):
             name, place, function, init = (part.strip() for part in line.split("|"))
-            found.append(Operation(name, *place.split(), function, init or None))
+            group, file = place.split()
+            found.append(Operation(name, group, file, function, init or None))
     yield from found
 
 
