@@ -17,7 +17,7 @@ from itertools import repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ def _compared(
     hazards = "off" if "early" in instance.marks else "error"
     note = read_note(data)
     ran = kernel_run.run(data, note, inputs, hazards=hazards)
-    reference = Reference(function, init, "wormhole", instance.dest, note.per)
+    reference = Reference(function, init, "wormhole", instance.dest, cast(Literal["tile", "face"], note.per))
     expected = reference.outputs({}, inputs)[BITS]
     assert reference.known is not None
     known = reference.known.astype(bool)
