@@ -214,8 +214,8 @@ void Tile::accept_one_per_unit() {
 
 // The instructions that may not follow a shuffle of SFPSHFT2 at once (page of `SFPSHFT2`); reading too early is apart.
 static bool collides_with_shuffle(Word word) {
-    constexpr uint8_t LISTED[] = {0x76, 0x77, 0x78, 0x79, 0x7A, 0x7C, 0x7D, 0x7E, 0x7F, 0x80,
-                                  0x81, 0x82, 0x83, 0x89, 0x8D, 0x8E, 0x90, 0x94};
+    constexpr uint8_t LISTED[] = {0x76, 0x77, 0x78, 0x79, 0x7A, 0x7C, 0x7D, 0x7E, 0x7F,
+                                  0x80, 0x81, 0x82, 0x83, 0x89, 0x8D, 0x8E, 0x90, 0x94};
     if (std::find(std::begin(LISTED), std::end(LISTED), opcode(word)) == std::end(LISTED)) return false;
     return opcode(word) != 0x94 || (word & 15) < 2 || (word & 15) > 4;
 }

@@ -188,8 +188,8 @@ bool Tile::idle() const {
     for (const auto& core : cores)
         if (!core->at_rest()) return false;
     if (working || requested) return false;
-    return timed_until() <= cycle && (schedule.count == 0 || schedule.waits()) && pending.empty() && config_writes.empty() &&
-           gpr_writes.empty();
+    return timed_until() <= cycle && (schedule.count == 0 || schedule.waits()) && pending.empty() &&
+           config_writes.empty() && gpr_writes.empty();
 }
 
 // Until when something is under way that takes time and then goes on by itself.

@@ -41,8 +41,8 @@ struct Schedule {
             for (const Scheduled& entry : unit) by_instructions |= entry.used && entry.by_instructions;
         return by_instructions && !accepted;
     }
-    uint32_t busy = 0;      // sub-units, by bit, in which a scheduled instruction executes in this cycle
-    Flags before;           // the flags at the start of this cycle
+    uint32_t busy = 0;              // sub-units, by bit, in which a scheduled instruction executes in this cycle
+    Flags before;                   // the flags at the start of this cycle
     bool configured = false;        // a macro was executed, or configured: templates are written on purpose
     std::vector<Finding> captured;  // until then, words that became templates: reported where a run ends so
 };

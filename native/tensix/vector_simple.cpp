@@ -176,8 +176,8 @@ void run_simple(const Run& run) {
     }
 }
 
-// The lanes in which VD gets the smaller value, by mode from 1. In none with 9, which Blackhole's pages name, and 15, of
-// which the vendor's conversions of types make a maximum.
+// The lanes in which VD gets the smaller value, by mode from 1. In none with 9, which Blackhole's pages name, and 15,
+// of which the vendor's conversions of types make a maximum.
 void run_swap(const Run& run) {
     constexpr uint32_t MINIMUM[] = {0, ALL, 0xFFFF, 0xFF00FF, 0xFF0000FF, 0xFF, 0xFF00, 0xFF0000, 0xFF000000, 0};
     const int mode = run.op.mod == 15 ? 9 : run.op.mod;

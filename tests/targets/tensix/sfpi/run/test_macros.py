@@ -32,7 +32,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_both_builds_leave_the_same_dst_and_the_one_with_macros_is_faster(capsys: pytest.CaptureFixture[str]) -> None:
-    outputs, cycles = [], []
+    outputs: list[Any] = []
+    cycles: list[int] = []
     for build in ([], ["-D", "WITHOUT_MACROS"]):
         words = ["--function", "clamped", "--init", "prepare", *build, "--out", "dst:bf16=y.npy"]
         code, data, err = run(capsys, *words)

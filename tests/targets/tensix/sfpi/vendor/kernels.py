@@ -17,7 +17,7 @@ from itertools import repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,8 @@ def measured(instance: Instance, folder: Path, build: tuple[str, ...] = _DEFINES
         try:
             defines = (*build, *([f"{instance.define}=1"] if instance.define else []))
             forms = load_kernel(str(unit), instance.function, instance.init, defines, includes(folder))
-            options = Options(dest=instance.dest, per="tile" if "tile" in instance.marks else "face")
+            per: Literal["tile", "face"] = "tile" if "tile" in instance.marks else "face"
+            options = Options(dest=instance.dest, per=per)
             data = compile_kernel(Kernel(forms.function, forms.init), instance.function, "wormhole", options)
             seconds = perf_counter() - start
             error, dst = _compared(forms.function, forms.init, data, instance)
@@ -95,7 +96,7 @@ def _compared(
     hazards = "off" if "early" in instance.marks else "error"
     note = read_note(data)
     ran = kernel_run.run(data, note, inputs, hazards=hazards)
-    reference = Reference(function, init, "wormhole", instance.dest, note.per)
+    reference = Reference(function, init, "wormhole", instance.dest, cast(Literal["tile", "face"], note.per))
     expected = reference.outputs({}, inputs)[BITS]
     assert reference.known is not None
     known = reference.known.astype(bool)
