@@ -33,6 +33,7 @@ def explain_compiler(messages: str, includes: Sequence[str], member: Member) -> 
     for found in diagnostics(messages):
         missing = _MISSING.search(found.message)
         library = missing and find_other_architecture(includes, missing[1], member)
+        # Other errors of clang are the kernel's own, and stay as they are.
         if missing is None:
             yield found
         elif library:
@@ -49,6 +50,7 @@ def explain_compiler(messages: str, includes: Sequence[str], member: Member) -> 
 
 def explain_linker(messages: str, core: Core, path: str) -> Iterator[Diagnostic]:
     """Diagnostics of the linker's messages: names that nothing defines, memories that are too small. PL1229."""
+    # A linker repeats a name for each place that mentions it.
     names = list(dict.fromkeys(_UNDEFINED.findall(messages)))
     overflowed = _OVERFLOWED.search(messages)
     if any(_VECTORS in name for name in names):
@@ -73,6 +75,7 @@ def explain_deadlock(error: PolyloomError, semaphores: Sequence[Sequence[int]]) 
     found = error.diagnostics[0]
     notes = tuple(_name_role(note) for note in found.notes)
     held = ", ".join(f"{n}: {value} of {most}" for n, (value, most) in enumerate(semaphores) if most)
+    # A semaphore with a maximum of 0 takes no part.
     if held:
         notes = (*notes, f"semaphores stand at {held}")
     help = "compare how many tiles each thread handles: one waits for what another does not unpack, compute or pack"

@@ -27,6 +27,7 @@ def include_path(folders: Sequence[str], member: Member) -> tuple[str, ...]:
     """Folders that are searched, the user's first where they are plain ones; a checkout among them stands for all of
     its folders that the kernels of the member need. Without any, the installed wheel is used, if there is one.
     """
+    # Shims come before the vendor's folders: its headers ask for names that the wheel does not have.
     roots = [(folder, library_root(Path(folder))) for folder in folders]
     plain = [folder for folder, root in roots if root is None]
     found = [root for _, root in roots if root is not None] or [*_find_installed()]
@@ -49,6 +50,7 @@ def _find_installed() -> Iterator[Path]:
 
 def vendor_folders(root: Path, member: Member) -> Iterator[str]:
     """Folders of the library and, where it lies within tt-metal, of the headers beside it."""
+    # A checkout of the library alone has no headers of the hardware beside it: folders that are not there are left out.
     metal, ckernels = root.parent, _CKERNELS[member]
     hardware = metal / "hw" / "inc" / "internal" / "tt-1xx" / member
     places = [root / LIBRARIES[member] / name for name in _OWN]

@@ -108,6 +108,7 @@ def place_operands(
             raise _operand_error(f"{named.name} is an array of {array.dtype}", f"give it a format: {named.name}:bf16")
         made.append(_place_operand(named, form, _row_count(named.name, array), array.shape, made))
     given = {operand.name: operand for operand in made}
+    # Outputs come last, so that the addresses of inputs do not depend on which results are asked for.
     for named, tiles in outputs.items():
         like = given.get(named.name) or next(iter(given.values()), None)
         if named.name in given:
@@ -143,6 +144,7 @@ def _place_operand(
     named: OperandName, form: str, rows: int, shape: tuple[int, ...], before: Sequence[Operand]
 ) -> Operand:
     behind = max((operand.end for operand in before), default=FIRST)
+    # Room for the header of 16 bytes in front, which unpackers and packers skip.
     free = -(-(behind + _HEADER) // _ALIGNED) * _ALIGNED
     return Operand(named.name, free if named.address is None else named.address, form, rows, shape)
 
@@ -150,6 +152,7 @@ def _place_operand(
 def _check_map(operands: Sequence[Operand], l1_size: int) -> None:
     """Check of the memory map of L1. Errors: PL1228."""
     before = Operand("the programs of the cores", 0, "uint8", FIRST // COLUMNS, ())
+    # In the order of addresses, so that only neighbours can overlap.
     for operand in sorted(operands, key=lambda each: each.address):
         if operand.address % _HEADER:
             help = f"write {operand.address // _HEADER * _HEADER:#x}: L1 is addressed in units of 16 bytes"
@@ -186,6 +189,7 @@ def read_operand(tile: Tile, operand: Operand) -> Array:
     """Result out of L1, in its shape."""
     data = tile.l1[operand.address : operand.end].copy()
     rows = to_numbers(operand.format, from_l1(operand.format, data, operand.rows))
+    # Rows were given as rows, and come back as rows.
     shape = operand.shape
     if len(shape) == 2 and shape[1] == COLUMNS:
         return rows

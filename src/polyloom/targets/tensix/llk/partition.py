@@ -67,6 +67,7 @@ def partition_module(module: str) -> Partition:
     """Partition of a module that is not optimized yet."""
     found = {each.name: each for each in _definitions(module)}
     vector = _transitive_callers(found, lambda name: name.startswith(_PREFIX) and name != _WORD)
+    # A function that only passes vectors' work on, such as a loop over faces, is clang's.
     direct = {name for name in vector if _computes(found, name, set())}
     roots = tuple(name for name in sorted(vector) if name in direct and not found[name].takes_vectors)
     # A function that only other vector functions call becomes a part of them.
@@ -104,6 +105,7 @@ def _computes(found: Mapping[str, Definition], name: str, seen: set[str]) -> boo
     if name in seen:
         return False
     seen.add(name)
+    # What takes vectors is inlined, so its operations count as the caller's.
     for called in found[name].called:
         if called.startswith(_PREFIX) and called != _WORD:
             return True
@@ -141,6 +143,7 @@ def _vector_module(module: str, found: Mapping[str, Definition], roots: tuple[st
             text = ""
         parts.append(text)
         at = each.end
+    # The import reads the functions whose addresses this array keeps.
     kept = ", ".join(f"ptr @{_quote(name)}" for name in roots)
     parts.append(module[at:] + f"\n@__polyloom_kept = constant [{len(roots)} x ptr] [{kept}]\n")
     return _CONSTRUCTORS.sub("", _force_inlining("".join(parts)))
@@ -203,6 +206,7 @@ def insert_words(module: str) -> str:
     """Optimized module of the rest in which words are instructions of the core, or stores where they are computed."""
 
     def push(match: re.Match[str]) -> str:
+        # A word from 0xC0000000 on would look like an instruction of 32 bits when it is rotated.
         word = match[2]
         bits = int(word) & 0xFFFFFFFF if re.fullmatch(r"-?\d+", word) else None
         constant = bits is not None and bits < 0xC0000000

@@ -116,6 +116,7 @@ def run_llk(
                 path.write_bytes(data)
                 found.append(tile.load_elf(core, path))
             entries[core] = found[0]
+    # Written behind the programs, which must not lie over them.
     for named, array in inputs.items():
         write_operand(tile, by_name[named.name], array)
     _boot(tile)
@@ -130,6 +131,7 @@ def _boot(tile: Tile) -> None:
     """State that the vendor's core B makes before the threads start."""
     # Flags of all lanes set, and in use (SFPENCC 3, 10).
     tile.flags[:] = 0xFFFFFFFF
+    # A maximum of 0 would let a wait for "full" pass at once.
     for number in _BOOT_SEMAPHORES:
         tile.semaphores[number] = 0, 1
 

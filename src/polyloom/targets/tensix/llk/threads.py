@@ -146,6 +146,7 @@ def _compile_core(core: Core, path: str, threads: Threads, folder: str) -> tuple
     defines = (*_role_defines(core, threads.member), *threads.defines)
     options = Options(includes=includes, defines=defines)
     unit = _UNIT.format(include=include_directive(path), words="")
+    # Most threads have no vectors: clang alone keeps their words in the instruction stream, as the vendor's build does.
     try:
         return (_link(core, path, (CPP, unit), REGIONS[core], options, threads, {}),)
     except UsesVectors:
@@ -163,6 +164,7 @@ def _link(
 ) -> bytes:
     """Executable of a unit in its room of L1; `entries` are addresses of functions that stand elsewhere."""
     script = _SCRIPT.format(start=room[0], size=room[1], local=_LOCAL[core], stack=_STACK)
+    # Names of C++ may have characters that the script language has, so they are quoted.
     script += "".join(f'"{name}" = {address:#x};\n' for name, address in entries.items())
     return bare_executable(
         (unit, (CPP, _GLOBALS)), script, TARGET, options, *_FLAGS,
@@ -177,6 +179,7 @@ def _compile_with_vectors(core: Core, path: str, threads: Threads, options: Opti
     source = Source(path, files.read(path).decode("utf-8", "replace"))
     unit = _UNIT.format(include=include_directive(path), words=_CALLED_WORDS)
     start, size = REGIONS[core]
+    # Rooms are fixed before anything is compiled: the address of each function must be known when clang's part links.
     half = size // 2
     explainer = Explainer(source, HEADERS, options.defines)
     whole = llvm_module(unit, 1, TARGET, options, *_FLAGS, *_UNOPTIMIZED, language=CPP, explained=explainer)

@@ -39,6 +39,7 @@ def compile_vectors(module: str, names: Sequence[str], source: Source, member: M
     PL1280."""
     found = import_functions(module, source, import_externals())
     lowered: list[Function] = []
+    # Names of C++ are not names of the backend's symbols, so functions are numbered.
     for number, each in enumerate(found):
         refuse_unsupported(each, source)
         ready = replace_assignments(finish_import(each))
