@@ -13,6 +13,7 @@ from polyloom.diagnostics import input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.nest import Nest
 from polyloom.ir.nest_interpret import nest_signature
+from polyloom.targets.forms import loops
 from polyloom.targets.subject import Oracle
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
 from polyloom.targets.tensix.map.oracle.nest_arithmetic import nest_bits, nest_errors
@@ -42,10 +43,11 @@ def phases_content(nest: Nest, options: Any) -> Content:
 def phases_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
     """Oracles of phases: the arranged nest in the tile's arithmetic, and the source within its bound."""
     nest, packed = content.nest, element_format(content.how).packed
+    program = Oracle(loops.EQUATIONS, loops.equations_name(source), partial(nest_outputs, source))
     return loop_oracles(
-        source,
+        source.reference,
+        program,
         partial(_arithmetic, nest),
-        partial(nest_outputs, source),
         partial(_bounds, nest),
         packed,
         bound_help((), has_products=False),
