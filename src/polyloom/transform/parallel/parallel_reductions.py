@@ -208,6 +208,9 @@ def _substitute_index(reference: Reference, place: Mapping[str, Affine]) -> Refe
 
 def _inner_loop(loop: Loop) -> tuple[Loop, Range] | None:
     """The one loop that is the whole body, and its bounds, where those are numbers and it has no loop inside."""
+    # A branch that no size takes may leave nothing of a body.
+    if not loop.body:
+        return None
     (first, *others) = loop.body
     if others or not isinstance(first, Loop) or any(loops(first.body)):
         return None
