@@ -95,6 +95,7 @@ class Layout:
         code = [n for n, s in self.sections.items() if s.is_code]
         for name in sorted(code, key=lambda n: _FIRST.match(n) is None):
             section = self.sections[name]
+            # The first section begins at the base, where programs start that have no `_start`.
             bases[name] = place if place == base else place + -place % max(section.alignment, 4)
             if bases[name] % section.alignment:
                 message = f"an alignment of {section.alignment} is asked for at {base:#x}, where the text begins"
@@ -105,6 +106,7 @@ class Layout:
         if data:
             place += -place % _PAGE
         data_at = place
+        # Zeros last, as linkers place them: a loader need not read them from the file.
         for name in sorted(data, key=lambda n: n.startswith(".bss")):
             bases[name] = place + -place % max(self.sections[name].alignment, 8)
             place = bases[name] + self.sections[name].size

@@ -201,6 +201,7 @@ def shape(value: Value) -> Shape:
         case Constant():
             return ()
         case Apply(operands=operands):
+            # Operands of rank 0 have no extents; all others have the same ones, which the verifier checks.
             return next((found for found in map(shape, operands) if found), ())
         case Contract(labels=labels, result=result, operands=operands):
             extents = label_extents(labels, operands)
@@ -218,6 +219,7 @@ def label_extents(labels: Sequence[str], operands: Sequence[Value]) -> dict[str,
     found = dict[str, Affine]()
     for names, operand in zip(labels, operands, strict=True):
         for label, extent in zip(names, shape(operand), strict=True):
+            # Equal extents may be written in several ways; the first one is what the loop runs to.
             found.setdefault(label, extent)
     return found
 

@@ -64,6 +64,7 @@ def size(operands: Text) -> int:
     given = split_operands(operands)
     if len(given) == 2:
         return legal_value(given[0], range(2, 5, 2))
+    # The low two bits are 3 in words of four bytes alone.
     return 4 if legal_value(operands, range(1 << 32)) & 3 == 3 else 2
 
 
@@ -81,6 +82,7 @@ def encode_fields(operands: Text, address: int, lookup: Lookup) -> int:
         given[3:] = [piece(given[3], *memory.span(1)), piece(given[3], *memory.span(2))]
     if name == "i" and len(given) == 4 and (memory := _MEMORY.fullmatch(given[3].text)) is not None:
         given[3:] = [piece(given[3], *memory.span(2)), piece(given[3], *memory.span(1))]
+    # GNU as takes `r` with a third source for the format r4.
     if len(given) == len(_FORMATS["r"].split(",")) + 1 and name == "r":
         name = "r4"
     if len(given) != len(_FORMATS[name].replace("(", ",").split(",")):

@@ -104,6 +104,7 @@ class Expander:
             if name not in DIRECTIVES and name not in self.macros:
                 yield line.number, parsed
                 continue
+            # A label before a call is defined at the first statement that the call makes.
             if parsed.label is not None:
                 yield line.number, ParsedStatement(parsed.label, None, Text("", parsed.label.span))
             if name == ".exitm":
@@ -162,6 +163,7 @@ class Expander:
         assert word is not None
         if name in self.macros:
             self.calls += 1
+            # The number of the call makes labels of bodies unique (`\@`), also of calls within calls.
             values = _arguments(self.macros[name], word, operands)
             yield self._source(word, f"macro {name}", _substitute(self.macros[name].body, values, self.calls))
         elif name == ".include":
@@ -220,6 +222,7 @@ def _block(lines: Iterator[Line], begin: Text) -> str:
         name = "" if mnemonic is None else mnemonic.text
         if name == end and depth == 0:
             return "\n".join(body)
+        # Blocks of other kinds may stand inside; only those with the same end are counted.
         depth += (_ENDS.get(name) == end) - (name == end)
         body.append(line.text.text)
     raise _error(begin, f"'{begin.text}' does not end", f"write {end} behind it")
@@ -229,6 +232,7 @@ def _arguments(macro: Macro, word: Text, operands: Text) -> dict[str, str]:
     """Values of a macro's parameters, by position or as `name=value`. Errors: PL0905."""
     names = [p.name for p in macro.parameters]
     given = [each.text for each in split_operands(operands)]
+    # GNU as also takes operands that blanks part.
     if len(given) == 1 < len(names):
         given = _WORD.findall(operands.text)
     values = {p.name: p.default for p in macro.parameters}

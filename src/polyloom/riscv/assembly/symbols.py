@@ -46,6 +46,7 @@ class SymbolTable:
         if name.isdigit():
             self.counts[name] += 1
             name = _local_label(name, self.counts[name])
+        # Two labels of one name would make the meaning of jumps depend on the order of passes.
         elif self.is_defined(name):
             raise _repeated_label_error(label)
         self.values[name] = here
@@ -88,6 +89,7 @@ class SymbolTable:
 
     def resolve_local_labels(self, operands: Text) -> Text:
         """Operands with numbered labels replaced by their names: `1b` is the last, `1f` the next `1`."""
+        # Strings keep what looks like a reference.
         if _NEAR.search(operands.text) is None or operands.text[0] == '"':
             return operands
         text = _NEAR.sub(lambda m: _local_label(m[1], self.counts[m[1]] + (m[2] == "f")), operands.text)
@@ -95,6 +97,7 @@ class SymbolTable:
 
     def substitute_constants(self, operands: Text) -> Text:
         """Operands with numbers for the symbols that are constants here: `.set` may change them later."""
+        # Most texts set no symbol, and statements are many.
         if not self.set_again:
             return operands
 

@@ -74,6 +74,7 @@ def arange(site: Site, start: Any, stop: Any = None, step: Any = None, dtype: An
     if not all(isinstance(v, Affine) for v in (first, end, by)) or not by.is_constant or not by.constant:
         help = "give integers and a constant step; for others write `start + np.arange(n) * step`"
         raise site.error("PL0134", f"the length of `{site.source_text}` is no affine form of integers", help)
+    # An empty range is allowed; one of negative length for some sizes would be empty in NumPy and is refused here.
     length = end - first if by.constant > 0 else first - end
     if not site.builder.require(length):
         raise site.error("PL0149", f"`{site.source_text}` has {length} elements", f"assert that {length} >= 0")
@@ -90,6 +91,7 @@ def linspace(site: Site, start: Any, stop: Any, num: Any = 50, endpoint: bool = 
         raise site.error("PL0149", f"`{site.source_text}` has too few elements", f"assert that {number} >= 2")
     double = np.dtype(np.float64)
     kind = numpy_dtype(site, dtype) if dtype is not None else double
+    # NumPy computes in doubles, and converts to integers at the end.
     work = kind if kind.kind == "f" else double
     a, b = (
         site.convert_data(
@@ -112,6 +114,7 @@ def eye(site: Site, N: Any, M: Any = None, k: Any = None, dtype: Any = float) ->
     shape = extents(site, (N, N if M is None else M))
     kind = numpy_dtype(site, dtype)
     one, zero = (site.convert_data(v, kind).value for v in (1.0 if kind.kind == "f" else Affine((), 1), Affine()))
+    # The diagonal as two inequalities: conditions have no equations.
     difference = axis(1) - axis(0) - (k if isinstance(k, Affine) else 0)
     where = Condition((Polyhedron((difference, -difference)),))
     return Data(Cases(where, one, zero, shape, site.span))
@@ -129,6 +132,7 @@ def array(site: Site, object: Any, dtype: Any = None, copy: Any = True, order: A
     kinds = [site.data(item) for item in flatten_lists(items)]
     kind = numpy_dtype(site, dtype) if dtype is not None else None
     if kind is None:
+        # Numbers of Python take the type of arrays beside them (NEP 50).
         strong = [numpy_type(d) for d in kinds if not d.weak]
         floats = any(d.dtype in FLOATS for d in kinds)
         kind = np.result_type(*strong) if strong else np.dtype(np.float64 if floats else np.int64)
@@ -197,6 +201,7 @@ def astype(site: Site, a: Any, dtype: Any, copy: Any = True) -> Any:
 
 def asarray(site: Site, a: Any, dtype: Any = None) -> Any:
     """The array itself where it has the type."""
+    # No copy: a store through the result shows in the array.
     if isinstance(a, Data) and (dtype is None or numpy_dtype(site, dtype) == numpy_type(a)):
         return a
     return array(site, a, dtype)
@@ -215,6 +220,7 @@ def indices(site: Site, dimensions: Any) -> Any:
 def meshgrid(site: Site, *xi: Any, indexing: str = "xy") -> Any:
     """The views of vectors as arrays of all their axes."""
     datas = [site.data(x) for x in xi]
+    # Cartesian indexing, NumPy's default, exchanges the first two axes.
     order = [1, 0, *range(2, len(datas))] if indexing == "xy" and len(datas) > 1 else [*range(len(datas))]
     shape = tuple(datas[n].shape[0] for n in order)
     return tuple(

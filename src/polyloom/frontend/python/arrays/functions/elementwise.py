@@ -30,6 +30,7 @@ def binary(site: Site, symbol: str, a: Any, b: Any) -> Any:
         return power(site, a, b)
     if isinstance(a, Data) or isinstance(b, Data):
         return binary_data(site, symbol, a, b)
+    # `+` of two tuples joins them, as in Python; with an array beside it, a tuple is an array.
     items = as_sequence(a), as_sequence(b)
     if items != (None, None):
         if symbol == "+" and items[0] is not None and items[1] is not None:
@@ -45,6 +46,7 @@ def to_array(site: Site, value: Any) -> Any:
 def binary_data(site: Site, symbol: str, a: Any, b: Any) -> Any:
     if symbol in ARITHMETIC:
         return site.apply(ARITHMETIC[symbol], a, b)
+    # NumPy divides integers as doubles.
     kind = common_type([a, b]) or np.dtype(np.int64)
     if symbol == "/":
         kind = kind if kind.kind == "f" else np.dtype(np.float64)
@@ -67,10 +69,12 @@ def binary_numbers(site: Site, symbol: str, a: Any, b: Any) -> Any:
             return a + b if symbol == "+" else a - b
         if symbol == "*" and (a.is_constant or b.is_constant):
             return b * a.constant if a.is_constant else a * b.constant
+        # Constants are Python's integers of any size; only what becomes data has a type.
         if a.is_constant and b.is_constant:
             return exactly(site, symbol, a.constant, b.constant)
         if symbol == "//" and b.is_constant and b.constant > 0:
             numbers = (a.constant, *(c for _, c in a.terms))
+            # A quotient that is whole for all values stays an affine form, and so an index.
             if all(number % b.constant == 0 for number in numbers):
                 return Affine(tuple((n, c // b.constant) for n, c in a.terms), a.constant // b.constant)
     elif (isinstance(a, int | float) and isinstance(b, int | float | Affine)) or isinstance(a, Affine):
@@ -115,6 +119,7 @@ def power(site: Site, a: Any, b: Any) -> Any:
         help = "write a constant exponent, or `np.exp(b * np.log(a))`"
         raise site.error("PL0133", f"the exponent of `{site.source_text}` is no constant", help)
     data = site.data(a)
+    # NumPy's power of 0.5 is its square root, bit for bit.
     if exponent == 0.5:
         return unary(site, "sqrt", data)
     if exponent != int(exponent) or abs(exponent) > LARGEST_POWER or (exponent < 0 and data.dtype in INTEGERS):
@@ -147,6 +152,7 @@ def unary(site: Site, name: str, x: Any) -> Any:
     if name in ("floor", "ceil", "trunc", "rint") and kind is not None and kind.kind in "iu":
         return data
     real = kind if kind is not None and kind.kind == "f" else np.dtype(np.float64)
+    # NumPy's functions of small integers give the smallest float that holds them.
     if kind is not None and kind.kind in "iub" and not data.weak and kind.itemsize < 4:
         real = np.dtype(np.float32 if kind.itemsize == 2 else np.float16)
     if name in SINGLE and real != np.float32 and not data.weak:
@@ -171,6 +177,7 @@ def invert(site: Site, x: Any) -> Any:
     data = site.data(x)
     if data.dtype == "bool":
         return invert_test(site, data)
+    # There is no complement among the operations: it is the exclusive or with ones.
     ones = site.element(Affine((), -1), data.dtype) if data.dtype not in ("u8", "u16", "u32") else None
     if ones is None:
         bits = {"u8": 8, "u16": 16, "u32": 32}[data.dtype]
@@ -205,6 +212,7 @@ def sign(site: Site, x: Any) -> Any:
     """-1, 0 or 1; of a NaN a NaN."""
     data = site.bind_name(site.data(x), 0)
     one = site.element(1.0 if data.dtype in FLOATS else Affine((), 1), data.dtype)
+    # A NaN and zeros pass through both selections as they are, with their sign.
     less = site.select(site.compare("lt", data, Affine()), negate(site, one), data)
     return site.select(site.compare("gt", data, Affine()), one, less)
 
@@ -226,6 +234,7 @@ def extreme_of_python(name: str) -> Callable[..., Any]:
             plain = [v.constant if isinstance(v, Affine) else v for v in values]
             found = max(plain) if name == "max" else min(plain)
             return Affine((), found) if isinstance(found, int) else found
+        # A strict comparison keeps the first of equals, and what stands before a NaN.
         relation = "gt" if name == "max" else "lt"
 
         def better(best: Any, new: Any) -> Any:
@@ -238,6 +247,7 @@ def extreme_of_python(name: str) -> Callable[..., Any]:
 
 
 def isnan(site: Site, x: Any) -> Any:
+    # Only a NaN differs from itself (IEEE 754-2019, section 5.11).
     found = site.bind_name(site.data(x))
     return site.compare("ne", found, found)
 

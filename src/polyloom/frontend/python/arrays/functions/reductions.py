@@ -32,6 +32,7 @@ def numpy_dtype(site: Site, named: Any) -> np.dtype[Any]:
         return NUMPY[NAMED[named]]
     if isinstance(named, np.dtype):
         return cast(np.dtype[Any], named)
+    # Python's own types as NumPy understands them; `np.dtype(int)` would depend on the host.
     known: dict[Any, Any] = {float: np.float64, int: np.int64, bool: np.bool_}
     try:
         found: np.dtype[Any] = np.dtype(known.get(named, named))
@@ -74,6 +75,7 @@ def store_result(site: Site, out: Any, found: Data) -> Any:
 
 def reduce_axes(site: Site, name: Any, data: Data, axis: Any, keepdims: Any) -> Data:
     """A reduction along axes."""
+    # A number has no axes: its sum is the number.
     over = read_axes(site, axis, len(data.shape))
     if not over:
         return data
@@ -91,6 +93,7 @@ def keep_dimensions(site: Site, found: Data, over: tuple[int, ...], extents: Sha
     rest = [n for n in range(len(extents)) if n not in over]
     index = tuple(map(axis, rest))
     shape = tuple(_ONE if n in over else e for n, e in enumerate(extents))
+    # A reduction along all axes is a number, which no view can index.
     if not found.shape:
         return site.fill_shape(found, shape)
     return Data(element_view(found.value, index, shape, site.span), found.weak, found.wide, found.exact)
@@ -114,6 +117,7 @@ def place(name: str) -> Callable[..., Any]:
 
     def function(site: Site, a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
         data = site.data(to_array(site, a))
+        # The place counts through all elements, as in NumPy.
         if axis is None and len(data.shape) > 1:
             data = site.call(site, np.ravel, [data], {})
         over = (0,) if axis is None else read_axes(site, axis, len(data.shape))
@@ -131,6 +135,7 @@ def truths(name: str) -> Callable[..., Any]:
         data = site.truth(to_array(site, a))
         if not data.shape:
             return data
+        # As integers: reductions of bools would need operations of their own on every machine.
         bits = Data(truth(data.value))
         found = reduce_axes(site, name, bits, axis, keepdims)
         return store_result(site, out, Data(as_bool(found.value)))
@@ -161,6 +166,7 @@ def variance(
     """The mean of the squares of differences from the mean."""
     data = site.data(to_array(site, a))
     over = read_axes(site, axis, len(data.shape))
+    # Bound to a name: otherwise the mean would be computed again for each element.
     middle = site.bind_name(mean(site, data, axis, dtype, None, True))
     squares = square(site, site.apply("sub", data, middle))
     found = reduce_axes(site, "add", squares, axis, keepdims)

@@ -29,6 +29,7 @@ def view(site: Site, data: Data, index: Sequence[Affine], shape: Sequence[Affine
 def transpose(site: Site, a: Any, *axes: Any) -> Any:
     data = site.data(to_array(site, a))
     rank = len(data.shape)
+    # NumPy takes the order as one tuple, or as arguments of their own; None and nothing both mean the reverse.
     first = as_sequence(axes[0]) if len(axes) == 1 else None
     given = first if first is not None else () if axes == (None,) else axes
     order = read_axes(site, tuple(given), rank) if given else tuple(reversed(range(rank)))
@@ -48,6 +49,7 @@ def swapaxes(site: Site, a: Any, axis1: Any, axis2: Any) -> Any:
 def moveaxis(site: Site, a: Any, source: Any, destination: Any) -> Any:
     rank = len(site.data(a).shape)
     (m,), (n,) = read_axes(site, source, rank), read_axes(site, destination, rank)
+    # The others keep their order around the axis that moves.
     order = [k for k in range(rank) if k != m]
     order.insert(n, m)
     return transpose(site, a, tuple(Affine((), k) for k in order))
@@ -67,6 +69,7 @@ def axis_symbol(number: int) -> Affine:
 
 def squeeze(site: Site, a: Any, axis: Any = None) -> Any:
     data = site.data(a)
+    # An extent that is 1 for some sizes only keeps its axis: the rank is known when the kernel is compiled.
     ones = [n for n, e in enumerate(data.shape) if e == _ONE]
     gone = ones if axis is None else [*read_axes(site, axis, len(data.shape))]
     if not set(gone) <= set(ones):
@@ -84,6 +87,7 @@ def reshape(site: Site, a: Any, *shape: Any, order: Any = "C") -> Any:
     wanted = _infer_extent(site, data, list(given))
     if order != "C":
         raise site.error("PL0134", f"`{site.source_text}` with another order", "transpose before and after it")
+    # Axes of one element change no place in memory, so they are left out before groups are compared.
     plan = _plan(site, [e for e in data.shape if e != _ONE], [e for e in wanted if e != _ONE])
     if plan is None:
         help = "a product of two sizes is no affine extent: keep the axes, and name them in loops, `axis=` or `einsum`"
@@ -110,6 +114,8 @@ def _infer_extent(site: Site, data: Data, given: list[Any]) -> list[Affine]:
     free = [n for n, e in enumerate(given) if e == Affine((), -1)]
     if not free:
         return given
+    # What is left of the product once each extent that is given has taken its own: equal ones first, then constant
+    # factors.
     rest = [*data.shape]
     for e in given:
         if e in rest and e != Affine((), -1):
@@ -130,6 +136,7 @@ def _infer_extent(site: Site, data: Data, given: list[Any]) -> list[Affine]:
 def _product(factors: Sequence[Affine]) -> Affine | None:
     found = _ONE
     for factor in factors:
+        # A product of two sizes is no affine form.
         if not factor.is_constant and not found.is_constant:
             return None
         found = found * factor.constant if factor.is_constant else factor * found.constant
@@ -137,6 +144,7 @@ def _product(factors: Sequence[Affine]) -> Affine | None:
 
 
 def _exact_quotient(value: Affine, by: int) -> Affine | None:
+    # Quotients that are not whole for all sizes are no affine forms.
     if not by or any(number % by for number in (value.constant, *(c for _, c in value.terms))):
         return None
     return Affine(tuple((name, c // by) for name, c in value.terms), value.constant // by)
@@ -164,6 +172,7 @@ def _plan(site: Site, given: list[Affine], wanted: list[Affine]) -> Plan | None:
                 n += 1
             else:
                 return None
+        # The place in a group is first * constants + rest: any but the first axis would be multiplied by a size.
         if not all(e.is_constant for e in (*left[1:], *right[1:])):
             return None
         groups.append((left, right))
@@ -185,6 +194,7 @@ def _join_axes(site: Site, data: Data, plan: Plan) -> Data:
         index.append(form)
     target = element_view(room, index, data.shape)
     assert isinstance(target, Read)
+    # The copy is a temporary: it is made whether or not the branch that asks for it is taken.
     guard, site.builder.guard = site.builder.guard, None
     site.builder.store(target, data.value, site.span)
     site.builder.guard = guard
@@ -232,6 +242,7 @@ def diag(site: Site, v: Any) -> Any:
     data = site.data(v)
     if len(data.shape) == 2:
         return diagonal(site, v)
+    # Row = column as two inequalities: conditions have no equations.
     difference = axis(1) - axis(0)
     where = Condition((Polyhedron((difference, -difference)),))
     shape = (data.shape[0], data.shape[0])
@@ -254,6 +265,7 @@ def triangle(upper: bool) -> Callable[..., Any]:
         data = site.data(m)
         if len(data.shape) < 2:
             raise site.error("PL0149", f"`{site.source_text}` is of a matrix", "give an array of two dimensions")
+        # Of an array of more dimensions NumPy takes the triangle of each matrix in the last two.
         row, column = (axis_symbol(len(data.shape) - n) for n in (2, 1))
         by = k if isinstance(k, Affine) else Affine()
         form = column - row - by if upper else row - column + by
@@ -279,6 +291,7 @@ def _roll_axis(site: Site, data: Data, by: Any, n: int) -> Data:
     extent = data.shape[n]
     if not isinstance(by, Affine):
         raise site.error("PL0137", f"the distance of `{site.source_text}` is data", "roll by an integer")
+    # A distance that is negative for all sizes counts from the other end; one of unknown sign is refused below.
     if site.builder.proves(-by - 1):
         by = by + extent
     if not site.builder.require(by, extent - by):
@@ -302,6 +315,7 @@ def pad(site: Site, array: Any, pad_width: Any, mode: Any = "constant", constant
     """Constants, or the elements at the border, around an array."""
     data = site.data(array)
     value = site.element(Affine() if constant_values is None else constant_values, data.dtype)
+    # One axis after the other, as NumPy does: corners are padded from what the axis before was padded with.
     for n, (before, behind) in enumerate(_widths(site, pad_width, len(data.shape))):
         if before == Affine() and behind == Affine():
             continue
@@ -311,6 +325,7 @@ def pad(site: Site, array: Any, pad_width: Any, mode: Any = "constant", constant
         symbols = axes(len(shape))
         inner = symbols[n] - before
 
+        # Defaults bind the values of this turn of the loop.
         def shift_axis(form: Affine, data: Data = data, n: int = n, shape: Shape = tuple(shape)) -> Data:
             index = [*axes(len(shape))[:n], form, *axes(len(shape))[n + 1 :]]
             return Data(element_view(data.value, index, shape, site.span), data.weak, data.wide, data.exact)
@@ -390,6 +405,7 @@ def concatenate_data(site: Site, datas: Sequence[Data], n: int) -> Data:
         )
         for d, start in zip(datas, starts, strict=False)
     ]
+    # From the last array backwards: a place belongs to the first array whose end is behind it.
     found = moved[-1]
     for data, end in zip(moved[-2::-1], starts[-2:0:-1], strict=True):
         found = piecewise(site, Condition((Polyhedron((end - symbols[n] - 1,)),)), data, found, shape)
@@ -412,6 +428,7 @@ def _with_axis(site: Site, data: Data, n: int) -> Data:
 
 
 def hstack(site: Site, tup: Any) -> Any:
+    # Vectors are joined along their only axis, all else along the second one.
     rank = len(as_arrays(site, tup)[0].shape)
     return concatenate(site, tup, Affine((), min(1, rank - 1)))
 
