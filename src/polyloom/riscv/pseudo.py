@@ -12,14 +12,16 @@ from typing import Final
 
 from polyloom.riscv.assembly.expressions import legal_value
 from polyloom.riscv.assembly.text import Text, split_operands
-from polyloom.riscv.isa import OPERAND, data_lines
+from polyloom.riscv.isa import OPERAND, X_NAMES, data_lines, register_number
 from polyloom.riscv.names import Isa
 from polyloom.riscv.operands import sign_extend
 
-_BY_SYMBOL: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld", "jalr")
+# Instructions that also have another form of operands, which their own rows do not: symbols as addresses, and jumps to
+# registers. The table of pseudo-instructions has none of them, since it is looked up by name and number.
+_LOADS: Final = ("lb", "lbu", "lh", "lhu", "lw", "lwu", "ld")
+_BY_REGISTER: Final = ("sb", "sh", "sw", "sd", "flw", "fld", "fsw", "fsd")
 _SYMBOL: Final = re.compile(r"[A-Za-z_.$][\w.$]*(?:\s*[-+][^()]*)?")
 """What stands for an address instead of `offset(register)`."""
-
 _WITH_IMMEDIATE: Final = {
     **{name: f"{name}i" for name in ("add", "and", "or", "xor", "sll", "srl", "sra", "slt")},
     "sltu": "sltiu",
@@ -45,14 +47,27 @@ def expand_statement(mnemonic: Text, operands: Text, isa: Isa) -> Sequence[tuple
         ]
     elif mnemonic.text in _WITH_IMMEDIATE and len(given) == 3 and _NUMBER.match(given[2]):
         return ((Text(_WITH_IMMEDIATE[mnemonic.text], mnemonic.span), operands),)
+    elif (other := _other_form(mnemonic.text, given)) is not None:
+        lines = other
     else:
         pseudo = pseudo_table().get((mnemonic.text, len(given)))
-        if pseudo is None or (mnemonic.text in _BY_SYMBOL and len(given) == 2 and _SYMBOL.fullmatch(given[-1]) is None):
+        if pseudo is None:
             return ((mnemonic, operands),)
         values = dict(zip(pseudo[0], given, strict=True))
         lines = [OPERAND.sub(lambda m: values.get(m[0], m[0]), line) for line in pseudo[1]]
     halves = [line.partition(" ") for line in lines]
     return tuple((Text(first, mnemonic.span), Text(rest, operands.span)) for first, _, rest in halves)
+
+
+def _other_form(name: str, given: Sequence[str]) -> list[str] | None:
+    """Lines of `lw rd, symbol`, `sw rs, symbol, rt`, `jalr rd, rs` and their like; None for other operands."""
+    if name == "jalr" and len(given) in (2, 3) and register_number(given[1], X_NAMES) is not None:
+        return [f"jalr {given[0]},{given[2] if len(given) == 3 else 0}({given[1]})"]
+    if name in _LOADS and len(given) == 2 and _SYMBOL.fullmatch(given[1]):
+        return [f"auipc {given[0]},{given[1]}@hi", f"{name} {given[0]},{given[1]}@lo({given[0]})"]
+    if name in _BY_REGISTER and len(given) == 3:
+        return [f"auipc {given[2]},{given[1]}@hi", f"{name} {given[0]},{given[1]}@lo({given[2]})"]
+    return None
 
 
 @cache

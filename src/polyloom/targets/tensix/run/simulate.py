@@ -65,7 +65,7 @@ def simulate(asked: Simulation) -> Simulated:
     found = {at: read_place(tile, at, size, given.get(at)) for at, (_, size) in outputs.items()}
     written = {path: _encode_output(path, found[at]) for at, (path, _) in outputs.items()}
     shapes: dict[str, Json] = {at.text: {"dtype": str(a.dtype), "shape": list(a.shape)} for at, a in found.items()}
-    about = {"kernel": _kernel_name(asked), "on": f"tensix:{asked.place}"}
+    about: dict[str, Json] = {"verified": None, "kernel": _kernel_name(asked), "on": f"tensix:{asked.place}"}
     data = about | run_json(tile, outcome, lines) | {"run_seconds": seconds, "outputs": shapes}
     error = outcome.error()
     diagnostics = tuple(_locate_diagnostics(error.diagnostics, outcome, lines)) if error is not None else ()
