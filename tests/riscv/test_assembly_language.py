@@ -276,6 +276,7 @@ TEXTS = {
     "include": '.include "a.inc"',
     "incbin": '.incbin "a.bin"',
     "irp-of-nothing": ".irp",
+    "deep-expression": ".word " + "(" * 200 + "1" + ")" * 200,
     "unfinished-expression": ".word 3 +",
 }
 

@@ -35,6 +35,8 @@ _TOKEN: Final = re.compile(
 )
 _ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 _MAXIMUM_SHIFT: Final = 64
+_DEEPEST: Final = 100
+"""Parentheses and signs within each other."""
 
 
 def _quotient(a: int, b: int) -> int:
@@ -117,6 +119,7 @@ class _Reader:
     text: Text
     lookup: Lookup
     place: int = 0
+    depth: int = 0
     token: re.Match[str] | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -147,6 +150,16 @@ class _Reader:
         return left
 
     def unary(self) -> Value:
+        """Operand, within a bounded number of parentheses and signs: the reader calls itself for each."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            message = f"this expression has more than {_DEEPEST} parentheses and signs within each other"
+            raise input_error("PL0903", message, span=self.text.span, help="set a symbol to a part of it")
+        found = self.operand()
+        self.depth -= 1
+        return found
+
+    def operand(self) -> Value:
         token = self.advance()
         if token[1]:
             # A number that begins with 0 is octal.
