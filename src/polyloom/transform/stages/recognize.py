@@ -68,5 +68,8 @@ def _bind_arrays(phase: Phase, stage: Stage) -> Program:
     types: dict[str, ElementType] = {name: a.dtype for name, a in arrays.items()}
     shapes = {name: a.shape for name, a in arrays.items()}
     types[result], shapes[result] = types[output], shapes[output]
+    # A running sum has every one of its turns in the output; a product has the last one.
+    if len(shapes[output]) != len(stage.dims):
+        refuse(f"`{output}` has more dimensions than the elements of its stage", stage.span)
     outputs = (Output(output, result, tuple(range(len(stage.dims)))),)
     return Program((stage,), types, shapes, outputs, needs_elements=False)

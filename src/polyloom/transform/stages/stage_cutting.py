@@ -13,6 +13,7 @@ products and formulas may be is data, `Abilities`:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -60,7 +61,12 @@ def cut_stages(formulas: Formulas, can: Abilities, *, exact: bool = False) -> Pr
     made = _Cutter(formulas, can, exact=exact)
     for definition in formulas.definitions:
         made.cut(definition)
-    return Program(tuple(made.stages), made.types, made.shapes, formulas.outputs)
+    program = Program(tuple(made.stages), made.types, made.shapes, formulas.outputs)
+    # A running sum has every one of its turns in the output; a product has the last one.
+    for output in program.outputs:
+        if any(stage_verify.outputs_are_parts_of_results(replace(program, outputs=(output,)))):
+            refuse(f"`{output.array}` has other dimensions than the elements of its stage", None)
+    return program
 
 
 class _Cutter:

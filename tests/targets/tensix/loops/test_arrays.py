@@ -26,6 +26,7 @@ PHASES = ("broadcasting", "cumulative_sums", "factors")
 REFUSED = {
     "powers": "no instruction of a tile does this: `pow` of f32",
     "conversions": "all f32 or all i32",
+    "zipped": "no loop of `zipped` is parallel",
     "maxima": "a selection needs a comparison as its condition",
 }
 HEAD = "import numpy as np\nimport polyloom as pl\n\nN, M = pl.sizes('N M')\n\n\n@pl.kernel\n"
