@@ -277,6 +277,7 @@ TEXTS = {
     "incbin": '.incbin "a.bin"',
     "irp-of-nothing": ".irp",
     "deep-expression": ".word " + "(" * 200 + "1" + ")" * 200,
+    "many-digits": f".word {'9' * 5000}",
     "unfinished-expression": ".word 3 +",
 }
 

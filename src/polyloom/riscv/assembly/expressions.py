@@ -35,6 +35,7 @@ _TOKEN: Final = re.compile(
 )
 _ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 _MAXIMUM_SHIFT: Final = 64
+_MOST_DIGITS: Final = 100
 _DEEPEST: Final = 100
 """Parentheses and signs within each other."""
 
@@ -164,7 +165,8 @@ class _Reader:
         if token[1]:
             # A number that begins with 0 is octal.
             octal = len(token[1]) > 1 and token[1].isdigit() and token[1][0] == "0"
-            if octal and re.search("[89]", token[1]):
+            # Python reads no number of thousands of digits, and no field has more than 64 bits.
+            if (octal and re.search("[89]", token[1])) or len(token[1]) > _MOST_DIGITS:
                 raise self.error()
             return Value(int(token[1], 8 if octal else 0))
         if token[2]:
