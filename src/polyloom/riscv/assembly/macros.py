@@ -176,6 +176,8 @@ class Expander:
                 self._define(operands, body)
             elif name == ".rept":
                 count = self.symbols.constant(operands)
+                if count * (body.count("\n") + 1) > _LONGEST:
+                    raise _error(operands, f"this makes more than {_LONGEST:,} statements", "repeat less")
                 yield from (self._source(word, f"{name} {n + 1} of {count}", body) for n in range(count))
             else:
                 symbol, *given = split_operands(operands) or [operands]
