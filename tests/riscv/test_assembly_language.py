@@ -277,6 +277,8 @@ TEXTS = {
     "incbin": '.incbin "a.bin"',
     "irp-of-nothing": ".irp",
     "deep-expression": ".word " + "(" * 200 + "1" + ")" * 200,
+    "large-section": ".rept 9\n.zero 0x3000000\n.endr",
+    "growing-operand": ".macro grow a\ngrow \\a\\a\n.endm\ngrow xxxx",
     "many-digits": f".word {'9' * 5000}",
     "unfinished-expression": ".word 3 +",
 }

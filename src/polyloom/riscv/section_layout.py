@@ -20,6 +20,8 @@ from polyloom.riscv.operands import Statement
 
 SECTIONS: Final = (".text", ".data", ".bss", ".rodata", ".section", ".pushsection", ".popsection", ".previous")
 _PAGE: Final = 4096
+_LARGEST: Final = 1 << 28
+"""Bytes of a section: a few lines of repeated space would fill any memory."""
 _CODE: Final = re.compile(r"\.(text|init|fini)(\.|$)")
 _FIRST: Final = re.compile(r"\.(text\.)?init(\.|$)")
 
@@ -86,6 +88,9 @@ class Layout:
     def append(self, mnemonic: Text, operands: Text, size: int, pair: int) -> None:
         """Appends a statement of a number of bytes; a pair counts distances from the offset `pair`."""
         section = self.sections[self.section]
+        if section.size + size > _LARGEST:
+            message = f"the section {self.section} has more than {_LARGEST >> 20} MiB"
+            raise input_error("PL0905", message, span=mnemonic.span, help="make less space")
         section.statements.append((mnemonic, operands, section.size, size, pair))
         section.size += size
 

@@ -17,6 +17,8 @@ from polyloom.riscv.assembly.text import Text, split_operands
 
 _DEEPEST: Final = 100
 """Expansions within each other; a recursive macro ends by a condition before."""
+_LARGEST: Final = 1_000
+"""Characters of a macro's operand."""
 _LONGEST: Final = 1_000_000
 """Statements that one text may become."""
 _ENDS: Final = {".macro": ".endm", ".rept": ".endr", ".irp": ".endr", ".irpc": ".endr"}
@@ -165,6 +167,9 @@ class Expander:
             self.calls += 1
             # The number of the call makes labels of bodies unique (`\@`), also of calls within calls.
             values = _arguments(self.macros[name], word, operands)
+            # Operands that grow from call to call would fill any memory within few calls.
+            if any(len(value) > _LARGEST for value in values.values()):
+                raise _error(word, f"an operand has more than {_LARGEST:,} characters", "pass shorter operands")
             yield self._source(word, f"macro {name}", _substitute(self.macros[name].body, values, self.calls))
         elif name == ".include":
             yield self.open_file(operands)
