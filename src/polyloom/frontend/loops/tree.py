@@ -31,8 +31,8 @@ class Node:
     `value` is a literal's, or the affine form of sizes; `types` are those in which an update computes and of
     its result, that of an operation's operands, or `sizeof`'s; `text` is how a literal is written, also within a
     macro; `macro` is the one whose expansion a node stands in. `initial` says that a variable has a
-    value, which is its last child; `qualified` is its type as written, `storage` its class. An absent child, such as a missing condition of `for`,
-    has the kind ""."""
+    value, which is its last child; `qualified` is its type as written, `storage` its class. An absent child,
+    such as a missing condition of `for`, has the kind ""."""
 
     kind: str
     span: Span
