@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What C has several ways to write; test_canonical.py compares each function with its nest. n is 4, m is 3. */
 #include <stddef.h>
+#include <string.h>
 
 void effects(int n, int A[n], int B[n], int C[2 * n]) {
   int k = 0, last;
@@ -172,4 +173,66 @@ void counts(unsigned n, size_t m, long k, int A[n][m], int B[k]) {
   for (unsigned i = 0; i < n; ++i)
     for (size_t j = 0; j < m; ++j) A[i][j] += (int)i;
   for (long i = k - 1; i >= 0; --i) B[i] -= 1;
+}
+
+void cleared(int n, float A[n], const float B[n]) {
+  memset(A, 0, n * sizeof(float));
+  for (int i = 1; i < n; i++) A[i] = A[i - 1] + B[i];
+}
+
+void copied(unsigned n, short A[n], const short B[n]) {
+  memcpy(A, B, sizeof(short) * n);
+  for (unsigned i = 0; i < n; i++) A[i] += 1;
+}
+
+void copied_rows(int n, int A[n][4], const int B[n][4]) {
+  for (int i = 0; i < n; i++) memcpy(A[i], B[i], sizeof(A[i]));
+}
+
+void copied_matrix(int n, int m, int A[n][m], int B[n][m]) {
+  memcpy(A, B, sizeof(int) * n * m);
+  memset(A[0], 1, m << 2);
+}
+
+void filled_bytes(int n, int v, unsigned char A[2 * n], signed char B[n]) {
+  (void)memset(A + n, v, n);
+  memset(B, -3, n);
+  __builtin_memcpy(A, B, (size_t)n);
+}
+
+void filled_local(int n, int A[n], unsigned B[n]) {
+  int t[2][3];
+  memset(t, 0xff, sizeof(t));
+  for (int i = 0; i < n; i++) A[i] = t[1][2] + t[0][i % 3];
+  memset(B, 0x80, 4 * n);
+}
+
+void copied_tail(int n, float A[n], const float B[n]) {
+  float *p = A + 2;
+  memcpy(p, &B[1], (n - 2) * 4);
+}
+
+void copied_scalars(int n, int A[n], const int B[n]) {
+  for (int i = 0; i < n; i++) {
+    int x;
+    memcpy(&x, B + i, sizeof x);
+    memcpy(&A[i], &x, 4);
+  }
+}
+
+static inline int next_pair(const short **at) {
+  int pair;
+  memcpy(&pair, *at, 4);
+  *at += 2;
+  return pair;
+}
+
+void copied_parts(int n, int A[n], const short B[2 * n], signed char C[4 * n]) {
+  const short *b = B;
+  for (int i = 0; i < n; i++) {
+    int x = next_pair(&b);
+    A[i] = x;
+    x = x * 1000003;
+    memcpy(C + 4 * i, &x, sizeof(x));
+  }
 }

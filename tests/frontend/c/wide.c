@@ -86,3 +86,29 @@ int wide_compared(int n, const int a[n], const int b[n]) {
   }
   return found + (least == 0);
 }
+
+struct words { uint32_t low; q31_t high; };
+union product { q63_t whole; struct words word; };
+typedef union { struct { q31_t first, second; } both; long long whole; } halves;
+
+static inline q31_t rounded_product(q31_t x, q31_t y) {
+  union product sum;
+  sum.word.low = 1 << 30;
+  sum.word.high = 0;
+  sum.whole = sum.whole + (q63_t)x * y;
+  return (q31_t)(sum.whole >> 31);
+}
+
+void wide_union_of_words(uint32_t n, const q31_t a[n], q31_t y[n]) {
+  for (uint32_t i = 0; i < n; i++) y[i] = rounded_product(a[i] * 77777777, 1234567890);
+}
+
+void wide_words_assigned(uint32_t n, const q31_t a[n], q31_t y[n]) {
+  for (uint32_t i = 0; i < n; i++) {
+    halves z;
+    z.whole = (long long)a[i] * -123456789;
+    z.both.second = z.both.first ^ a[i];
+    z.whole += 7;
+    y[i] = z.both.second + z.both.first;
+  }
+}

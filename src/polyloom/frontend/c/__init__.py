@@ -9,6 +9,7 @@ from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import adapter_text
 from polyloom.frontend.c.calls.recursion import check_recursion
 from polyloom.frontend.c.canonical import File, canonicalize
+from polyloom.frontend.c.canonical.word_unions import replace_word_unions, word_unions
 from polyloom.frontend.c.choose_function import choose_function, defined_functions
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.clang_tree import typedefs
@@ -44,6 +45,9 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     headers = dependencies_with_options(path, options)
     function, functions = choose_function(path, unit, options.function, headers)
     check_recursion(function, functions)
+    unions = word_unions(unit)
+    function = replace_word_unions(function, unions)
+    functions = {name: replace_word_unions(each, unions) for name, each in functions.items()}
     # Constants of the file come first: extents and bounds of the function may name them.
     outside = with_constants(unit, Scope({}, {}, functions, defined=frozenset(defined_functions(unit))))
     declared = declarators(printed_function(path, function.name, options), function.name, typedefs(unit))
@@ -54,7 +58,8 @@ def _load(path: str, options: Options) -> tuple[Nest, Reference]:
     found = build_nest(canonical, {n.name: text for n, text in zip(own, declared, strict=True)}, outside, options)
     # In C's order, which the nest's parameters and storage no longer tell.
     parameters = tuple(n for n in canonical.inner if n.kind == "parameter")
-    adapted = adapter_text(function, declared, parameters, places, file.variables) if places else ""
+    is_adapted = places or len(parameters) < len(own)
+    adapted = adapter_text(function, declared, parameters, places, file.variables) if is_adapted else ""
     called = {callee_name(node) for each in functions.values() for node in each if node.kind == "call"}
     # What is called and has no body anywhere is C's library, which the oracle must link.
     library = frozenset(name.removeprefix("__builtin_") for name in called.difference(defined_functions(unit)))

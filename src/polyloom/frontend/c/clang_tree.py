@@ -146,7 +146,7 @@ class Builder:
         # A use has the identity of its declaration, so that equal names in inner scopes stay apart (C17, section
         # 6.2.1).
         named = raw.get("referencedDecl", raw)
-        computes = (raw[key] for key in ("computeLHSType", "computeResultType") if key in raw)
+        computes = (raw[key] for key in ("computeLHSType", "computeResultType", "argType") if key in raw)
         return Node(
             KINDS.get(kind, kind),
             around,

@@ -83,6 +83,8 @@ def refuse_call(node: Node, own: bool = False) -> PolyloomError:
         help = f"give `{name}` another name: C's library has a function of this one"
         return refusal("PL0157", f"the file's own function `{name}` cannot be called here", node, help)
     help = "call a function of the file, or one of those that the page of C lists, such as sqrtf and expf"
+    if name.removeprefix("__builtin_") in ("memcpy", "memmove", "memset"):
+        help = "write a loop; `memset` and `memcpy` are for whole elements of one type: `memset(a, 0, n * sizeof a[0])`"
     return refusal(
         "PL0157",
         f"the function `{name}` cannot be called here" if name else "a computed function cannot be called",

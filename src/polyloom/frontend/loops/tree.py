@@ -29,10 +29,10 @@ class Node:
     `opcode` is an operator, a kind of conversion, or the name of an operation of `ir.operations`; `/` and `%` round
     towards zero, `//` and `mod` down. `name` and `symbol`, an identity, are of what is declared or named, or called;
     `value` is a literal's, or the affine form of sizes; `types` are those in which an update computes and of
-    its result, or that of an operation's operands; `text` is how a literal is written, also within a macro; `macro`
-    is the one whose expansion a node stands in. `initial` says that a variable has a value, which is its last child;
-    `qualified` is its type as written, `storage` its class. An absent child, such as a missing condition of `for`,
-    has the kind ""."""
+    its result, that of an operation's operands, or `sizeof`'s; `text` is how a literal is written, also within a
+    macro; `macro` is the one whose expansion a node stands in. `initial` says that a variable has a
+    value, which is its last child; `qualified` is its type as written, `storage` its class. An absent child,
+    such as a missing condition of `for`, has the kind ""."""
 
     kind: str
     span: Span

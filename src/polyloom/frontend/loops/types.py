@@ -52,6 +52,8 @@ def element_type(declaration: Node) -> ElementType:
             help = f"use `{short}`: elements have 32 bits at most; counters, sizes and subscripts may be `{base}`"
         elif base == "long double":
             help = "use `double`"
+        elif base.startswith("union"):
+            help = "use a structure whose fields do not share memory, and write conversions"
         alias = re.sub(r"^(?:(?:const|volatile) )*", "", declaration.qualified).split(" ")[0]
         written = () if alias in base.split(" ") else (f"`{alias}` is `{base}`",)
         raise refusal(

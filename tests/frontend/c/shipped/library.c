@@ -176,3 +176,13 @@ void both(const float *x, const float *y, float *out, int n) {
   in = y;
   for (int i = 0; i < n; i++) out[i] += *in++;
 }
+
+struct timing {
+  double first, last;
+};
+
+/* shapes a=n ignore:clock */
+void untouched(struct timing *timing, int n, float *a) {
+  (void)timing;
+  for (int i = 0; i < n; i++) a[i] = a[i] * 0.5f;
+}

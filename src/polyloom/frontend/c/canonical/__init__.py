@@ -20,6 +20,7 @@ from polyloom.frontend.c.canonical.gotos import eliminate_gotos
 from polyloom.frontend.c.canonical.headers import split_headers
 from polyloom.frontend.c.canonical.initializers import expand_initializers
 from polyloom.frontend.c.canonical.inlining import dereferenced_address, inline_calls, rename_pointers
+from polyloom.frontend.c.canonical.memory_functions import expand_memory_calls
 from polyloom.frontend.c.canonical.parameter_copies import copy_parameters
 from polyloom.frontend.c.canonical.pointer_ranges import split_pointers
 from polyloom.frontend.c.canonical.promotion import PromotedPlace, promote_arguments
@@ -76,6 +77,7 @@ def inline_callees(function: Node, functions: Mapping[str, Node]) -> Node:
         _structure_control(function).inner[-1], {name: _structure_control(found) for name, found in functions.items()}
     )
     body = rename_pointers(make.replace_nodes(body, dereferenced_address))
+    body = expand_memory_calls(body, {found.name for found in functions.values()})
     return replace(function, inner=(*function.inner[:-1], body))
 
 

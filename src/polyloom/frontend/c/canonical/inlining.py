@@ -148,10 +148,10 @@ def _substitute_argument(node: Node, passed: Mapping[str, Node]) -> Node | None:
     expressions.
     """
     if node.kind == "unary" and node.opcode == "*" and (given := _passed_argument(node.inner[0], passed)) is not None:
-        return given.inner[0] if _is_address(given) else _shifted_element(given, make.number(0, node), node)
+        return given.inner[0] if _is_address(given) else shifted_element(given, make.number(0, node), node)
     if node.kind == "element" and (given := _passed_argument(node.inner[0], passed)) is not None:
         index = make.replace_nodes(node.inner[1], lambda part: _substitute_argument(part, passed))
-        return _shifted_element(given, index, node)
+        return shifted_element(given, index, node)
     if node.kind == "member" and node.arrow and (given := _passed_argument(node.inner[0], passed)) is not None:
         if _is_address(given):
             return replace(node, arrow=False, inner=given.inner)
@@ -171,16 +171,16 @@ def _is_offset(node: Node) -> bool:
     )
 
 
-def _shifted_element(given: Node, index: Node, at: Node) -> Node | None:
+def shifted_element(given: Node, index: Node, at: Node) -> Node | None:
     """Element of a part of an array: `p[k]` of `A + e` and of `&A[e]` is `A[e + k]` (C17, section 6.5.6)."""
     given = strip_casts(given)
     if _is_address(given):
         element = strip_casts(given.inner[0])
         if element.kind != "element":
             return None
-        return _shifted_element(element.inner[0], _sum(element.inner[1], index, at), at)
+        return shifted_element(element.inner[0], _sum(element.inner[1], index, at), at)
     if _is_offset(given):
-        return _shifted_element(given.inner[0], _sum(given.inner[1], index, at), at)
+        return shifted_element(given.inner[0], _sum(given.inner[1], index, at), at)
     return make.element(given, index, at)
 
 

@@ -111,7 +111,10 @@ def promote_arguments(
     for access, node in _sizes(shapes, pointers.values()):
         uses.setdefault(access, node)
     if not uses:
-        return function, ()
+        # A structure of which nothing is used is no argument.
+        named = {n.symbol for n in body}
+        kept = [p for p in parameters if p.symbol not in pointers or p.symbol in named]
+        return (function if len(kept) == len(parameters) else replace(function, inner=(*kept, body))), ()
     _check_escapes(body, roots, uses)
     taken = {n.name for n in function if n.kind in ("parameter", "variable")}
     stores = frozenset(_stored_accesses(body, roots))
