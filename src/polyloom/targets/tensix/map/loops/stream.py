@@ -94,6 +94,7 @@ def place_stream(p: Product, first: int, end: int) -> Stream | None:
     is larger than L1.
     """
     words = -(-first // 32) * 32
+    # A second panel hides the time of reading the next one; without room for it, that time is small beside the rest.
     for panels in (2, 1):
         plain = Stream(p, panels, 0, 0, 0, words)
         left = words + MEETING
@@ -167,6 +168,7 @@ def _exchange(first: str, second: str) -> Lines:
 def _pack(s: Stream) -> Part:
     """T2: two columns in a turn, one for each buffer; s9 counts them, s10 those that must have been written before."""
     p = s.product
+    # A turn of two columns keeps the addresses of both buffers constants.
     pairs, rest = divmod(s.columns, 2)
     both = [_pack_column(s, number, f"written{number}") for number in range(2)]
     lines = ["li s9, 0", "li s10, -1", *counted_loop("pairs", "s1", pairs, [*both[0], *both[1]])]

@@ -36,6 +36,7 @@ def read_columns(s: Stream) -> Lines:
     that must be unpacked before, s6 packets.
     """
     p = s.product
+    # Only whole tiles move; the padding tile of an odd depth stays behind.
     size = p.depth * s.factor_pitch
     pitch = s.column_tiles * s.factor_pitch
     column = [
@@ -101,6 +102,7 @@ def _write_columns(s: Stream, name: str) -> Lines:
     """Columns of a panel of the result: each when it is packed; its buffer is free when its data have left L1. What is
     packed has been unpacked before, so that the panel's own buffer is free then, too.
     """
+    # Writes have an initiator of their own, so that a read in progress does not hold them back.
     column = [
         "addi s9, s9, 1",
         *await_count(s, PACKED, "s9", f"{name}.packed"),
