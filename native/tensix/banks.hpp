@@ -12,7 +12,7 @@
 namespace polyloom::tensix {
 
 // The five cores come first, by their number.
-enum Client : uint8_t { SCALAR_CLIENT = 5, UNPACKER_CLIENT, PACKER_CLIENT = 8, CLIENTS = 12 };
+enum Client : uint8_t { SCALAR_CLIENT = 5, UNPACKER_CLIENT, PACKER_CLIENT = 8, NOC_CLIENT = 12, CLIENTS = 14 };
 constexpr uint32_t NARROW_WRITE = 5;
 
 class Banks {

@@ -41,6 +41,10 @@ nb::object view(nb::handle self, const std::string& name) {
     State& s = t.state;
     static_assert(sizeof(Counters) == 32 && sizeof(AddressCounter) == 64 && sizeof(SourceBank) % 4 == 0);
     if (name == "l1") return view_of(self, s.l1.data(), {s.l1.size()});
+    if (name == "dram") {
+        if (!t.port) throw nb::value_error("no memory is attached");
+        return view_of(self, t.port->memory.data(), {t.port->memory.size()});
+    }
     if (name == "lregs") return view_of(self, s.vector.registers[0].data(), {17, LANES});
     if (name == "flags") return view_of(self, &s.vector.flags.set, {2});
     if (name == "dst") return view_of(self, s.matrix.dst[0].data(), {1024, 16});
@@ -113,6 +117,22 @@ POLYLOOM_MODULE(tensix, m) {
             "release", [](Tile& t, int core, std::optional<uint32_t> pc) { t.release(core, pc); }, nb::arg("core"),
             nb::arg("pc").none())
         .def("hold", &Tile::hold, nb::arg("core"))
+        .def(
+            "attach",
+            [](Tile& t, uint64_t bytes, uint32_t speed, uint32_t latency) {
+                if (t.port) throw nb::value_error("a memory is attached already");  // whose views are in use
+                t.port = std::make_unique<Port>(Port{speed, latency, std::vector<uint8_t>(bytes)});
+            },
+            nb::arg("bytes"), nb::arg("speed"), nb::arg("latency"))
+        .def("traffic",
+             [](Tile& t) {
+                 std::vector<std::tuple<uint64_t, uint64_t, uint64_t, uint64_t>> all;
+                 for (int n = 0; t.port && n < NOCS; ++n) {
+                     const Niu& niu = t.port->nius[size_t(n)];
+                     all.emplace_back(niu.reads.bytes, niu.reads.busy_cycles, niu.writes.bytes, niu.writes.busy_cycles);
+                 }
+                 return all;
+             })
         .def(
             "run", [](Tile& t, uint64_t most) { return int(t.run(most)); }, nb::arg("max_cycles"),
             nb::call_guard<nb::gil_scoped_release>())

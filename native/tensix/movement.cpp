@@ -109,6 +109,7 @@ void Tile::move_data() {
     if (std::any_of(packers.begin(), packers.end(), busy)) ++units[size_t(Unit::Pack)].busy_cycles;
     for (int unit = 0; unit < 4; ++unit)
         if (packers[size_t(unit)]) move_packer(unit);
+    if (port) move_port();
 }
 
 // The requests in order; one that waits delays what it loads, and those behind it.

@@ -67,6 +67,10 @@ Answer Tile::load(int core, uint32_t address, unsigned size, uint64_t& value) {
         for (int n = 0; n < CORES; ++n) held |= uint32_t(!cores[size_t(n)]->running) << HELD_BIT[n];
         return give(held);
     }
+    if (port && address >= NIU && address < NIU_END) {
+        uint32_t word = 0;
+        return load_niu(aligned, word) ? give(word) : ABSENT;
+    }
     if (const char* name = not_modelled(address)) {
         if (ignore_mmio) return ++ignored_mmio, give(0);
         refuse(core, "mmio-not-modelled", std::string("a load from ") + name, "--mmio ignore lets such loads give 0");
@@ -116,13 +120,15 @@ Answer Tile::store(int core, uint32_t address, unsigned size, uint32_t value) {
     const int thread = core - 1;
     const bool is_t = thread >= 0 && thread < THREADS;
     const uint32_t pc = core >= 0 ? cores[size_t(core)]->pc() : 0;
-    const char* name = not_modelled(address);
+    const bool to_niu = port && address >= NIU && address < NIU_END;
+    const char* name = to_niu ? nullptr : not_modelled(address);
     if (name && address != SOFT_RESET) {
         if (ignore_mmio) return ++ignored_mmio, DONE;
         refuse(core, "mmio-not-modelled", std::string("a store to ") + name, "--mmio ignore lets such stores pass");
     }
     if (size != 4) refuse(core, "narrow-store", "a store of less than a word to a register", "use sw");
     if (address == SOFT_RESET) return soft_reset(value), DONE;
+    if (to_niu) return store_niu(core, address, value);
     if (core < 0 || core == NC) return ABSENT;
     if (is_t && address >= MOP && address < MOP + 36) {
         Front& front = fronts[size_t(thread)];

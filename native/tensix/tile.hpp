@@ -15,6 +15,7 @@
 #include "banks.hpp"
 #include "core.hpp"
 #include "front.hpp"
+#include "noc.hpp"
 #include "pack_unit.hpp"
 #include "state.hpp"
 #include "unit.hpp"
@@ -173,6 +174,7 @@ struct Tile {
     std::array<Fifo<uint32_t, 4>, 16> mailboxes;  // 4 * writer + reader
     std::array<Fifo<uint32_t, 16>, THREADS> pcbufs;
     Banks banks;
+    std::unique_ptr<Port> port;  // where a memory lies behind the tile
     bool flush_code = false;
     std::unique_ptr<riscv::Code<Baby>> code;
 
@@ -233,6 +235,13 @@ struct Tile {
     void move_unpacker(int unit, uint32_t speed);
     void move_packer(int unit);
     void store_config();
+    // noc.cpp
+    bool load_niu(uint32_t address, uint32_t& value) const;
+    riscv::Answer store_niu(int core, uint32_t address, uint32_t value);
+    void start_packet(Niu& niu);
+    bool move_packet(Stream& stream, int client);
+    void finish_packet(Niu& niu, Stream& stream);
+    void move_port();
     // sync.cpp
     bool blocked(int thread, Unit unit, Word word) const;
     bool holds_back(const Latch& latch, int thread) const;

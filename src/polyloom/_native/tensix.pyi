@@ -28,6 +28,13 @@ class Tile:
     def push(self, thread: int, words: NDArray[np.uint32]) -> None: ...
     def release(self, core: int, pc: int | None) -> None: ...
     def hold(self, core: int) -> None: ...
+    def attach(self, bytes: int, speed: int, latency: int) -> None:
+        """A memory behind the tile, once: bytes a cycle for each NoC and direction, cycles from a request to its
+        answer. It is the view `dram`, uint8."""
+
+    def traffic(self) -> list[tuple[int, int, int, int]]:
+        """Of each NoC: bytes read and cycles busy with it, bytes written and cycles busy with it."""
+
     def run(self, max_cycles: int) -> int:
         """0 idle, 1 at max_cycles or where the watched word has changed, 2 a deadlock, 3 a fault."""
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.targets.tensix.words.dram_port import DramPort
 from polyloom.targets.tensix.words.isa import MEMBERS, Member
 
 
@@ -41,12 +42,15 @@ def include() -> str:
 
 
 def describe(name: str) -> str:
-    """Description of a member in TOML: bytes of L1, local memories, folder of headers (ISA documentation, page of
-    `BabyRISCV`).
+    """Description of a member in TOML: bytes of L1, local memories, folder of headers, port to DRAM (ISA documentation,
+    pages of `BabyRISCV` and NoC).
     """
     member = place(name).member
     size, local = ((0x170000, "4 KiB (B, NC), 2 KiB (T0, T1, T2)"), (0x180000, "8 KiB (B, NC), 4 KiB (T0, T1, T2)"))[
         member == "blackhole"
     ]
     rows = [f'name = "{member}"', f"l1_bytes = {size:#x}", f'local_ram = "{local}"', f'include = "{include()}"']
+    if member == "wormhole":
+        port = DramPort(0)
+        rows += [f"noc_bytes_per_cycle = {port.bytes_per_cycle}", f"noc_latency = {port.latency}"]
     return "\n".join(rows) + "\n"

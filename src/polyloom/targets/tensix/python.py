@@ -11,6 +11,7 @@ from polyloom.targets.tensix.place import include as _folder
 from polyloom.targets.tensix.run.tile import Finding, Outcome, Tile
 from polyloom.targets.tensix.words.assemble import assemble
 from polyloom.targets.tensix.words.disassemble import disassemble
+from polyloom.targets.tensix.words.dram_port import DramPort
 
 if TYPE_CHECKING:
     from polyloom.targets.tensix.llk.run import LlkRun, llk
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Finding", "LlkRun", "Outcome", "Tile", "VectorKernel", "assemble", "const_0", "const_0p8373", "const_1",
-    "const_neg1", "disassemble", "function", "include", "kernel", "l_reg", "llk", "prgm", "tile_id",
+    "DramPort", "Finding", "LlkRun", "Outcome", "Tile", "VectorKernel", "assemble", "const_0", "const_0p8373",
+    "const_1", "const_neg1", "disassemble", "function", "include", "kernel", "l_reg", "llk", "prgm", "tile_id",
 ]  # fmt: skip
 
 include: str = _folder()

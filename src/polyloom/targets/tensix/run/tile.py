@@ -23,6 +23,7 @@ from polyloom.riscv.image import Segment, elf_image
 from polyloom.riscv.names import parse_isa
 from polyloom.targets.tensix.options import CORES, MAX_CYCLES, POLICIES, Core, Hazards
 from polyloom.targets.tensix.words.disassemble import disassemble
+from polyloom.targets.tensix.words.dram_port import DramPort
 from polyloom.targets.tensix.words.isa import Member
 
 Stop = Literal["idle", "max-cycles", "deadlock", "fault"]
@@ -30,6 +31,9 @@ UNITS: Final = (
     "nop", "sync", "unpack0", "unpack1", "matrix", "pack", "vector", "scalar", "config", "mover", "misc",
 )  # fmt: skip
 STOPS: Final[tuple[Stop, ...]] = ("idle", "max-cycles", "deadlock", "fault")
+_MOST_DRAM: Final = 1 << 30
+"""Bytes of a channel (ISA documentation, WormholeB0/DRAMTile/README.md)."""
+_LATENCIES: Final = range(1, 10_001)
 _LOCAL, _IRAM = 0xFFB00000, 0xFFC00000
 _CORE: Final = parse_isa("rv32im")
 
@@ -135,12 +139,14 @@ class Tile:
 
     `hazards` says which hazards stop the run as a fault: all (`error`), those that are wrong in this run (`wrong`), or
     none: they are listed (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0
-    and swallow writes.
+    and swallow writes. `port` puts a memory behind the tile, which cores reach by the registers of both NoCs. Errors:
+    PL1223.
     """
 
     member: Member = "wormhole"
     hazards: Hazards = "error"
     ignore_mmio: bool = False
+    port: DramPort | None = None
     native: native.Tile = field(init=False, repr=False)
     views: Views = field(init=False, repr=False)
 
@@ -149,8 +155,31 @@ class Tile:
             raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_choices_help(POLICIES))
         self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
         self.native.ignore_mmio = self.ignore_mmio
+        if self.port is not None:
+            self._attach(self.port)
         # NumPy views share memory with the native model, so that writing to them writes to the tile.
         self.views = Views(**{name: self.native.view(name) for name in VIEWS})  # pyright: ignore[reportArgumentType]: the types are the stub's
+
+    def _attach(self, port: DramPort) -> None:
+        # Blackhole's NIUs have other registers.
+        if self.member != "wormhole":
+            raise input_error("PL1223", f"{self.member} has no port to DRAM", help='use `member="wormhole"`')
+        numbers = (port.memory_bytes, port.bytes_per_cycle, port.latency)
+        if (
+            not 0 <= port.memory_bytes <= _MOST_DRAM
+            or not 16 <= port.bytes_per_cycle <= 32
+            or port.latency not in _LATENCIES
+        ):
+            help = (
+                f"give 0 to {_MOST_DRAM} bytes, 16 to 32 bytes a cycle, and a latency of 1 to {_LATENCIES[-1]} cycles"
+            )
+            raise input_error("PL1223", f"there is no port of {numbers}", help=help)
+        self.native.attach(*numbers)
+
+    @property
+    def dram(self) -> NDArray[np.uint8]:
+        """All of the memory behind the tile, bytes; empty without a port."""
+        return cast(NDArray[np.uint8], self.native.view("dram")) if self.port is not None else np.zeros(0, np.uint8)
 
     @property
     def l1(self) -> NDArray[np.uint8]:

@@ -31,19 +31,11 @@ _WORD: Final = 1 << 32
 
 
 def pack(p: Product) -> Part:
-    step = PLACE * row_bytes(p.stored.width if packer_format(p) == p.stored.code else p.packed.width)
-    values = packer_configuration(p.stored.code, p.stored.width, step, held=packer_format(p), bits=p.dest)
     pitch = tiles.tile_pitch(p.stored.width) // 16
-    first = p.result // 16 | 1 << 31  # the other packers' addresses are relative to this one
-    set_up = [
-        *set_register(_ADDRESS, first),
-        *set_register(_PITCH, pitch),
-        encode_word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
-    ]
-    lines = inline_words(*set_up)
+    lines = inline_words(*begin_packing(p))
     several = p.rows > tiles.BLOCK
     for number, (count, times) in enumerate(row_blocks(p)):
-        column = [each for place in range(count) for each in _pack_tile(p, place)]
+        column = [each for place in range(count) for each in pack_tile(p, place)]
         if several:
             lines += inline_words(*set_register(_COLUMN, (p.rows - count) * pitch))
             # The step back may be negative; general registers wrap at 32 bits.
@@ -53,7 +45,23 @@ def pack(p: Product) -> Part:
         lines += counted_loop(
             f"rows{number}", "s2", times, [*row, *(inline_words(*_advance_address(_BLOCK)) if several else [])]
         )
-    return Part(values, {}, PACK | CONFIG, lines)
+    return Part(product_packers(p), {}, PACK | CONFIG, lines)
+
+
+def product_packers(p: Product) -> dict[int, int]:
+    """Configuration of the packers for the tiles of a product."""
+    step = PLACE * row_bytes(p.stored.width if packer_format(p) == p.stored.code else p.packed.width)
+    return packer_configuration(p.stored.code, p.stored.width, step, held=packer_format(p), bits=p.dest)
+
+
+def begin_packing(p: Product, address: int | None = None) -> list[int]:
+    """Words that let the next tile go to the address, else to that of the result."""
+    return [
+        # The other packers' addresses are relative to this one.
+        *set_register(_ADDRESS, (p.result if address is None else address) // 16 | 1 << 31),
+        *set_register(_PITCH, tiles.tile_pitch(p.stored.width) // 16),
+        encode_word("SETADCXX", CntSetMask=4, x_end2=tiles.FACE * tiles.FACE - 1),
+    ]
 
 
 def _advance_address(by: int) -> list[int]:
@@ -64,7 +72,7 @@ def _advance_address(by: int) -> list[int]:
     ]
 
 
-def _pack_tile(p: Product, place: int) -> list[int]:
+def pack_tile(p: Product, place: int) -> list[int]:
     """Tile of Dst into L1; it is cleared behind the packers, since MVMUL only accumulates (ISA documentation, page of
     `ZEROACC`).
     """

@@ -40,21 +40,10 @@ def mop_chunk(depth: int) -> int:
 
 def unpack(p: Product) -> Part:
     """T0: configuration of both unpackers, and the loops over blocks and columns."""
-    f = p.format
-    values = shared_configuration(UNP0_ADDR_BASE_REG_1_Base=4 * tiles.FACE * f.held)  # SrcA begins four rows in
-    for unit, address in enumerate((p.right, p.left)):
-        values |= unpacker_configuration(unit, f.in_l1, f.in_src, f.width, address)
-    if p.turned:
-        # Haloize mode transposes a face while it is unpacked.
-        turned = shared_configuration(THCON_SEC0_REG2_Haloize_mode=1)
-        # The two settings share a word with others that are set already.
-        values |= {at: values.get(at, 0) | value for at, value in turned.items()}
     at = [encode_word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
-    each = [encode_word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
     # One MOP can only walk tiles that follow one another in L1.
     step = mop_chunk(p.depth) if p.rows <= tiles.BLOCK and not p.turned else 1
-    lines = inline_words(*(encode_word("SETADCXX", CntSetMask=1 << unit, x_end2=tiles.DATUMS - 1) for unit in range(2)))
-    lines += [f"li s1, {at[1]:#x}"]
+    lines = [*begin_unpacking(), f"li s1, {at[1]:#x}"]
     for number, (count, times) in enumerate(row_blocks(p)):
         column = _unpack_column(p, step, number)
         row = [
@@ -64,9 +53,35 @@ def unpack(p: Product) -> Part:
         ]
         lines += [f"li s6, {_IDLE:#x}", "lw s6, 0(s6)", "add s6, s6, s6"]  # behind the use, the load is done
         # The expander must be idle before it is configured again, for which the load above waits (page of `MOP`).
-        lines += configure_mop([step, count, each[0], NOP, NOP, each[1], NOP, each[1], each[1]])
+        lines += configure_unpacking(step, count)
         lines += counted_loop(f"rows{number}", "s5", times, row)
-    return Part(values, thread_configuration(SRCA_SET_SetOvrdWithAddr=1), UNPACK | MISC, lines)
+    return Part(product_unpackers(p), thread_configuration(SRCA_SET_SetOvrdWithAddr=1), UNPACK | MISC, lines)
+
+
+def begin_unpacking() -> Lines:
+    """Lengths of tiles for both unpackers."""
+    words = (encode_word("SETADCXX", CntSetMask=1 << unit, x_end2=tiles.DATUMS - 1) for unit in range(2))
+    return inline_words(*words)
+
+
+def configure_unpacking(step: int, count: int) -> Lines:
+    """Configuration of T0's MOP: `step` times a tile of the right factor and `count` of the left one."""
+    each = [encode_word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
+    return configure_mop([step, count, each[0], NOP, NOP, each[1], NOP, each[1], each[1]])
+
+
+def product_unpackers(p: Product) -> dict[int, int]:
+    """Configuration of the unpackers for the factors of a product."""
+    f = p.format
+    values = shared_configuration(UNP0_ADDR_BASE_REG_1_Base=4 * tiles.FACE * f.held)  # SrcA begins four rows in
+    for unit, address in enumerate((p.right, p.left)):
+        values |= unpacker_configuration(unit, f.in_l1, f.in_src, f.width, address)
+    if p.turned:
+        # Haloize mode transposes a face while it is unpacked.
+        turned = shared_configuration(THCON_SEC0_REG2_Haloize_mode=1)
+        # The two settings share a word with others that are set already.
+        values |= {at: values.get(at, 0) | value for at, value in turned.items()}
+    return values
 
 
 def _unpack_column(p: Product, step: int, number: int) -> Lines:
