@@ -107,8 +107,8 @@ struct Chip {
     // Time of a cache operation whose effect has been done: `count` lines from `address` on.
     Answer cache(HartState& h, CacheOperation what, unsigned level, unsigned id, uint64_t address, unsigned count,
                  uint64_t stride);
-    // When a line that misses L1 is there; it needs the turn. `code` from the instruction cache.
-    Answer miss(HartState& h, uint64_t address, bool store, bool code, uint64_t& there);
+    // When what a hart's own instruction gets from behind L1 is there; it needs the turn.
+    Answer fetch(HartState& h, uint64_t address, Traffic use, uint64_t& there);
 
     Options options;
     Parameters parameters;

@@ -25,6 +25,8 @@ namespace polyloom::minion {
     _(bank_line, 2)       /* a bank of a shire, one line */                           \
     _(bank_buffered, 1)   /* one from its read buffer */                              \
     _(bank_buffer, 8)     /* lines of the read buffer */                              \
+    _(local_atomic, 10)   /* a bank, for one atomic in the shire's L2 */              \
+    _(home_atomic, 10)    /* and at the line's home */                                \
     _(l2, 47)             /* load to use */                                           \
     _(l2_buffered, 36)                                                                \
     _(l3, 110)                                                                        \
