@@ -108,6 +108,7 @@ Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, boo
         const Answer time = context.chip->fetch(state, physical, traffic_of(kind, global), there);
         if (time.kind != Answer::done) return time;
         if (reads) h.timing.arrives(there);
+        if (kind == Kind::atomic) state.answered = there;
     }
     return riscv::DONE;
 }

@@ -233,6 +233,7 @@ struct Chip {
     void ask_line(uint32_t minion, Class c);
     void take_line(uint32_t minion, Class c, const Served& served);
     void next_line(uint32_t minion, Class c, const Served& served);
+    uint64_t load_pace(unsigned line, bool dram);
     uint64_t store_pace(const Operation& op);
     void begin_stream(uint32_t minion, unsigned lines);
     void drop_stream(uint32_t minion);

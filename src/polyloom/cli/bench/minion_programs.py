@@ -119,12 +119,6 @@ def barriers(times: int) -> str:
     return setup + _loop("csrrw t1, flb, s1\nbeqz t1, 1f\nsd s3, 0(s2)\n1:\ncsrwi fcc, 0\n", times)
 
 
-def dependent_loads(step: int) -> Text:
-    """Scalar loads, each of which has its address from the one before; all read zeros. s0 is the minion's number."""
-    setup = f"li s1, {DRAM}\nslli t1, s0, 16\nadd s1, s1, t1\nli s4, {step}\n"
-    return lambda times: setup + _loop("ld t2, 0(s1)\nadd s1, s1, t2\nadd s1, s1, s4\n", times)
-
-
 def atomics(address: int, first: int) -> Text:
     """Minions from `first` on add to one word, each again as soon as it has the sum."""
     setup = f"li s1, {address}\nli t1, {first}\nli t3, 1\nblt s0, t1, 5f\n"
