@@ -159,7 +159,8 @@ def _messages() -> list[Measure]:
 
 
 # Round trips between minion 0 and another by flags in DRAM. The flag's home is the shire of the minion's number, so its
-# distance, which is in the third column, decides. None of them was used to fit the model.
+# distance, which is in the third column, decides. No parameter was fitted to
+# them; that atomics go one at a time was chosen with them in view.
 _FLAGS: Final = (
     (24, 355.2, 1),
     (8, 389.3, 1),
