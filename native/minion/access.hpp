@@ -23,7 +23,7 @@ Answer elsewhere(riscv::Hart<P>& h, uint64_t address, unsigned size, riscv::Acce
 template <class P>
 POLYLOOM_COLD Answer fetch_line(riscv::Hart<P>& h, uint64_t physical, unsigned set, bool store) {
     uint64_t there = 0;
-    const Answer answer = h.state.chip->miss(*h.state.hart, physical, store, false, there);
+    const Answer answer = h.state.chip->fetch(*h.state.hart, physical, Traffic::scalar, there);
     if (answer.kind != Answer::done) {
         --h.state.hart->accesses;  // it is tried again
         return answer;
@@ -78,6 +78,14 @@ POLYLOOM_INLINE Answer Policy<TIMED>::translate(H& h, uint64_t address, unsigned
     return riscv::DONE;
 }
 
+constexpr Traffic traffic_of(Kind kind, bool global) {
+    switch (kind) {
+        case Kind::load: return global ? Traffic::home_load : Traffic::local_load;
+        case Kind::store: return global ? Traffic::home_store : Traffic::local_store;
+        default: return global ? Traffic::home_atomic : Traffic::local_atomic;
+    }
+}
+
 template <class P>
 Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, bool global, uint8_t*& datum) {
     const Context& context = h.state;
@@ -97,9 +105,10 @@ Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, boo
         return riscv::leave(riscv::Cause::exit);
     if constexpr (P::Timing::PRESENT) {
         uint64_t there = 0;
-        const Answer time = context.chip->miss(state, physical, !reads, false, there);
+        const Answer time = context.chip->fetch(state, physical, traffic_of(kind, global), there);
         if (time.kind != Answer::done) return time;
         if (reads) h.timing.arrives(there);
+        if (kind == Kind::atomic) state.answered = there;
     }
     return riscv::DONE;
 }

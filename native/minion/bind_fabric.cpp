@@ -32,8 +32,9 @@ struct FabricBench {
 void run_lines(FabricBench& bench, const Column& cycles, const Column& minions, const Column& addresses, unsigned use,
                const Results& there) {
     const size_t count = cycles.shape(0);
-    if (minions.shape(0) != count || addresses.shape(0) != count || there.shape(0) != count || use > 6)
-        throw nb::value_error("as many minions, addresses and results as cycles, and a use from 0 to 6");
+    if (minions.shape(0) != count || addresses.shape(0) != count || there.shape(0) != count ||
+        use >= unsigned(Traffic::count))
+        throw nb::value_error("as many minions, addresses and results as cycles, and a use from 0 to 12");
     for (size_t n = 0; n < count; ++n)
         there.data()[n] =
             bench.fabric.line(cycles.data()[n], unsigned(minions.data()[n]), addresses.data()[n], Traffic(use)).there;

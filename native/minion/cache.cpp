@@ -7,10 +7,9 @@
 
 namespace polyloom::minion {
 
-Answer Chip::miss(HartState& h, uint64_t address, bool store, bool code, uint64_t& there) {
+Answer Chip::fetch(HartState& h, uint64_t address, Traffic use, uint64_t& there) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
-    (void)store;
-    there = fabric.line(h.now, h.number / 2, address, code ? Traffic::code : Traffic::scalar).there;
+    there = fabric.line(h.now, h.number / 2, address, use).there;
     return riscv::DONE;
 }
 

@@ -107,8 +107,8 @@ struct Chip {
     // Time of a cache operation whose effect has been done: `count` lines from `address` on.
     Answer cache(HartState& h, CacheOperation what, unsigned level, unsigned id, uint64_t address, unsigned count,
                  uint64_t stride);
-    // When a line that misses L1 is there; it needs the turn. `code` from the instruction cache.
-    Answer miss(HartState& h, uint64_t address, bool store, bool code, uint64_t& there);
+    // When what a hart's own instruction gets from behind L1 is there; it needs the turn.
+    Answer fetch(HartState& h, uint64_t address, Traffic use, uint64_t& there);
 
     Options options;
     Parameters parameters;
@@ -233,6 +233,7 @@ struct Chip {
     void ask_line(uint32_t minion, Class c);
     void take_line(uint32_t minion, Class c, const Served& served);
     void next_line(uint32_t minion, Class c, const Served& served);
+    uint64_t load_pace(unsigned line, bool dram);
     uint64_t store_pace(const Operation& op);
     void begin_stream(uint32_t minion, unsigned lines);
     void drop_stream(uint32_t minion);

@@ -81,6 +81,13 @@ void present(riscv::Hart<P>& h) {
     state.executed = h.executed();
     if constexpr (!P::Timing::PRESENT) state.now = state.clock + h.executed();
 }
+// Atomics on scalars and writes of ESRs keep their order: a hart's next one waits for the answer to the last.
+// Source: ET Programmer's Reference Manual, chapter 7; the time that flags and barriers took on silicon.
+inline Answer one_at_a_time(HartState& state) {
+    if (state.answered <= state.now) return riscv::DONE;
+    state.retry = state.answered;
+    return riscv::NOT_YET;
+}
 // Whether f and m registers may be used now.
 template <class P>
 Answer floating(riscv::Hart<P>& h, const riscv::Decoded<P>& d);

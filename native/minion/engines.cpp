@@ -121,12 +121,21 @@ void Chip::take_line(uint32_t minion, Class c, const Served& served) {
     next_line(minion, c, served);
 }
 
+// Cycles from a line of a load to the next: those of DRAM come the slower the more of them a load has asked for. Fitted
+// to loads of 1, 4, 8 and 16 lines.
+uint64_t Chip::load_pace(unsigned line, bool dram) {
+    if (!dram) return parameters[Parameter::load_line];
+    const uint64_t start = line ? 0 : parameters[Parameter::load_dram_start];
+    if (line < 4) return start + parameters[Parameter::load_dram_first];
+    return parameters[line < 8 ? Parameter::load_dram_more : Parameter::load_dram_line];
+}
+
 // A line that a port served late ends the operation later by as much.
 void Chip::next_line(uint32_t minion, Class c, const Served& served) {
     Unit& unit = units[minion];
     Operation& op = unit[c];
     Lines& lines = unit.lines[unsigned(c)];
-    uint64_t pace = parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
+    uint64_t pace = load_pace(lines.next - 1u, served.dram);
     uint64_t there = served.there - served.latency + pace;
     if (c == Class::store) pace = store_pace(op), there = served.there;
     lines.arrival = std::max(lines.arrival, there);
@@ -175,7 +184,7 @@ void Chip::stream_line(uint32_t minion, const Served& served) {
     const Operation& op = units[minion][Class::load_b];
     const unsigned j = s.known++;
     s.arrival[j] = std::max(served.there, j ? s.arrival[j - 1] : 0);
-    s.next = cycle() + parameters[served.dram ? Parameter::load_dram_line : Parameter::load_line];
+    s.next = cycle() + load_pace(j, served.dram);
     s.asked = false;
     if (s.running) use_line(minion, s, j);
     if (s.known == s.lines) return post(s.arrival[j], op.hart, EventKind::complete, tag(op, Class::load_b));

@@ -46,11 +46,15 @@ void Chip::enable(unsigned shire) {
 }
 
 Answer Chip::esr(HartState& h, uint64_t address, bool store, uint64_t& value) {
+    if (const Answer answer = one_at_a_time(h); answer.kind != Answer::done) return answer;
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
     const unsigned named = address >> SHIRE_BITS & 0xff,
                    shire = named == OWN_SHIRE ? h.number / HARTS_PER_SHIRE : named;
     const uint64_t offset = (address & 0xffffffff) & ~(uint64_t(0xff) << SHIRE_BITS);
     if (shire >= shires.size()) return riscv::ABSENT;
+    if (store && options.timed)
+        h.answered = h.now + parameters[Parameter::esr_answer] +
+                     parameters[Parameter::hop] * fabric.hops(h.number / HARTS_PER_SHIRE, shire);
     ShireState& s = shires[shire];
     const auto word = [&](auto& kept, uint64_t bits = ~uint64_t(0)) {
         if (store)

@@ -15,6 +15,8 @@ constexpr uint64_t bits(uint64_t word, unsigned low, unsigned width) {
     return word >> low & ((uint64_t(1) << width) - 1);
 }
 
+constexpr unsigned LOCAL_TO_HOME = unsigned(Traffic::home_load) - unsigned(Traffic::local_load);
+
 constexpr bool is_store(Traffic use) { return use == Traffic::store || use == Traffic::cache; }
 
 }  // namespace
@@ -46,6 +48,8 @@ Fabric::Times::Times(const Parameters& parameters) {
     bank_service = value(Parameter::bank_line) * Server::PARTS;
     buffered_service = value(Parameter::bank_buffered) * Server::PARTS;
     mesh_service = service(Parameter::mesh_shire, 1), memory_service = service(Parameter::mesh_dram, MEMORY_SHIRES);
+    local_atomic = value(Parameter::local_atomic) * Server::PARTS;
+    home_atomic = value(Parameter::home_atomic) * Server::PARTS;
     l2 = value(Parameter::l2), l2_buffered = value(Parameter::l2_buffered), l3 = value(Parameter::l3);
     hop = value(Parameter::hop), dram = value(Parameter::dram), code = value(Parameter::instruction_miss);
     store = value(Parameter::bank_line);
@@ -86,6 +90,14 @@ Served Fabric::served(const Way& way, uint64_t latency, bool dram) const {
     return {way.cycle + (way.wait + Server::PARTS - 1) / Server::PARTS + latency, latency, dram};
 }
 
+// A bank that reads, modifies and writes a line for an atomic serves no other line meanwhile.
+void Fabric::modify(Way& way, Bank& bank, uint64_t line, Parameter which, uint64_t service) {
+    uses({which});
+    way.at(bank.server, service);
+    std::replace(bank.buffer.begin(), bank.buffer.end(), line + 1, uint64_t(0));
+    bytes.shire += LINE_BYTES;
+}
+
 // From the shire's own SRAM.
 uint64_t Fabric::near(bool buffered) const {
     uses({buffered ? Parameter::l2_buffered : Parameter::l2});
@@ -100,8 +112,37 @@ Served Fabric::line(uint64_t cycle, unsigned minion, uint64_t address, Traffic u
         uses({Parameter::instruction_miss});
         return served(way, times.code);
     }
+    if (use >= Traffic::home_load) return at_home(way, own, address, use);
+    if (use >= Traffic::local_load) return local(way, own, address, use);
     if (address < DRAM_FROM) return scratchpad(way, own, address, is_store(use));
     return memory(way, own, address, use);
+}
+
+// In the shire's L2, where a line of DRAM comes first, or in its scratchpad; what has no copy there acts at its home.
+Served Fabric::local(Way& way, unsigned own, uint64_t address, Traffic use) {
+    const uint64_t line = address / LINE_BYTES;
+    const bool in_scratchpad = address < DRAM_FROM, atomic = use == Traffic::local_atomic;
+    const bool near =
+        in_scratchpad ? bits(address, SCRATCHPAD_BITS, 7) % SHIRES == own : address < DRAM_TO && !shire(own).l2.empty();
+    if (!near) return at_home(way, own, address, Traffic(unsigned(use) + LOCAL_TO_HOME));
+    if (atomic) modify(way, shire(own).banks[bits(line, 0, 2)], line, Parameter::local_atomic, times.local_atomic);
+    if (in_scratchpad) return scratchpad(way, own, address, use == Traffic::local_store);
+    return memory(way, own, address, Traffic::scalar);
+}
+
+// At the line's home: the bank of its scratchpad, or of L3. The way is over the mesh from the home's own shire, too.
+Served Fabric::at_home(Way& way, unsigned own, uint64_t address, Traffic use) {
+    const uint64_t line = address / LINE_BYTES;
+    const bool in_scratchpad = address < DRAM_FROM, store = use == Traffic::home_store;
+    const unsigned home = in_scratchpad ? unsigned(bits(address, SCRATCHPAD_BITS, 7)) % SHIRES : l3_home(line);
+    Bank& bank = in_scratchpad ? shire(home).banks[bits(line, 0, 2)] : l3_bank(line);
+    if (use == Traffic::home_atomic)
+        modify(way, bank, line, Parameter::home_atomic, times.home_atomic);
+    else
+        (void)pass(way, bank, line, store);
+    if (!in_scratchpad) return in_l3(way, own, home, line, store);
+    const uint64_t round = over_mesh(way, own, home, store);
+    return served(way, store ? round / 2 : round);
 }
 
 Served Fabric::scratchpad(Way& way, unsigned own, uint64_t address, bool store) {
@@ -135,9 +176,13 @@ Served Fabric::memory(Way& way, unsigned own, uint64_t address, Traffic use) {
 }
 
 Served Fabric::l3(Way& way, unsigned own, uint64_t line, bool store) {
-    const unsigned home = unsigned(bits(line, 0, 5)) % std::max(split.shires, 1u);
+    (void)pass(way, l3_bank(line), line, store);
+    return in_l3(way, own, l3_home(line), line, store);
+}
+
+// What has passed the bank of its home.
+Served Fabric::in_l3(Way& way, unsigned own, unsigned home, uint64_t line, bool store) {
     Shire& there = shire(home);
-    (void)pass(way, there.banks[bits(line, 5, 2)], line, store);
     const uint64_t near = over_mesh(way, own, home, store);
     if (there.l3.empty()) return from_memory(way, near, home, line, store);
     const Tags::Found found = there.l3.use(bits(line, 7, 40) << 2 | bits(line, 5, 2), line);

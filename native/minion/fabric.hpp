@@ -16,7 +16,24 @@
 
 namespace polyloom::minion {
 
-enum class Traffic : uint8_t { load, load_b, load_l2, store, scalar, code, cache };
+// `local_…` are accesses that act in the shire's L2, `home_…` those that act at the line's home. Source: ET
+// Programmer's Reference Manual, chapters 5 and 7.
+enum class Traffic : uint8_t {
+    load,
+    load_b,
+    load_l2,
+    store,
+    scalar,
+    code,
+    cache,
+    local_load,
+    local_store,
+    local_atomic,
+    home_load,
+    home_store,
+    home_atomic,
+    count
+};
 
 // When a line is there, and how long that takes where nothing is in its way; of stores, when it has been taken.
 struct Served {
@@ -116,6 +133,14 @@ struct Fabric {
     Served scratchpad(Way& way, unsigned own, uint64_t address, bool store);
     Served memory(Way& way, unsigned own, uint64_t address, Traffic use);
     Served l3(Way& way, unsigned own, uint64_t line, bool store);
+    Served in_l3(Way& way, unsigned own, unsigned home, uint64_t line, bool store);
+    Bank& l3_bank(uint64_t line) { return shire(l3_home(line)).banks[line >> 5 & 3]; }
+    [[nodiscard]] unsigned l3_home(uint64_t line) const {
+        return unsigned(line & 31) % (split.shires ? split.shires : 1);
+    }
+    Served local(Way& way, unsigned own, uint64_t address, Traffic use);
+    Served at_home(Way& way, unsigned own, uint64_t address, Traffic use);
+    void modify(Way& way, Bank& bank, uint64_t line, Parameter which, uint64_t service);
     [[nodiscard]] uint64_t near(bool buffered) const;
     uint64_t over_mesh(Way& way, unsigned own, unsigned home, bool store);
     Server& memory_of(uint64_t line);
@@ -124,7 +149,7 @@ struct Fabric {
     // The parameters' values, taken once; service is in parts of a cycle.
     struct Times {
         explicit Times(const Parameters& parameters);
-        uint64_t bank_service, buffered_service, mesh_service, memory_service;
+        uint64_t bank_service, buffered_service, mesh_service, memory_service, local_atomic, home_atomic;
         uint64_t l2, l2_buffered, l3, hop, dram, code, store;
         unsigned buffer;
     };

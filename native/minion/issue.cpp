@@ -56,7 +56,7 @@ Needs::Needs(const Latencies& latencies)
 }
 
 void Issue::withdraw(HartState& state) {
-    state.clock = state.now;
+    state.clock = std::max(state.now, state.retry), state.retry = 0;
     state.minion->slot = state.now;
     ready[destination] = before;
     if (timeline) timeline->withdraw();

@@ -286,6 +286,7 @@ Answer lanes_atomic(Hart<P>& h, const Decoded<P>& d) {
 template <class P, class T, bool GLOBAL, auto G>
 Answer atomic(Hart<P>& h, const Decoded<P>& d) {
     present(h);
+    if (const Answer order = one_at_a_time(*h.state.hart); order.kind != Answer::done) return order;
     const Fields<P> at(d);
     uint8_t* datum = nullptr;
     const Answer answer = shared(h, h.x[at.rs1()], sizeof(T), Kind::atomic, GLOBAL, datum);
@@ -300,6 +301,7 @@ Answer atomic(Hart<P>& h, const Decoded<P>& d) {
 template <class P, class T, bool GLOBAL>
 Answer compare_and_swap(Hart<P>& h, const Decoded<P>& d) {
     present(h);
+    if (const Answer order = one_at_a_time(*h.state.hart); order.kind != Answer::done) return order;
     const Fields<P> at(d);
     uint8_t* datum = nullptr;
     const Answer answer = shared(h, h.x[at.rs1()], sizeof(T), Kind::atomic, GLOBAL, datum);

@@ -16,16 +16,21 @@ namespace polyloom::minion {
     _(fma_l1scp, 34) /* the same with B in L1Scp */                                   \
     _(ima_tenb, 24)  /* of an IMA8 */                                                 \
     _(ima_l1scp, 62)                                                                  \
-    _(fma_step, 7)        /* the least micro-operations of a step */                  \
-    _(tenb_ahead, 4)      /* lines of a LoadB before its FMA runs */                  \
-    _(tenb_credits, 6)    /* and while it runs */                                     \
-    _(load_line, 10)      /* cycles from one line of a load to the next */            \
-    _(load_least, 45)     /* cycles of a load, at least */                            \
-    _(load_dram_line, 45) /* of a line from DRAM */                                   \
-    _(bank_line, 2)       /* a bank of a shire, one line */                           \
-    _(bank_buffered, 1)   /* one from its read buffer */                              \
-    _(bank_buffer, 8)     /* lines of the read buffer */                              \
-    _(l2, 47)             /* load to use */                                           \
+    _(fma_step, 7)         /* the least micro-operations of a step */                 \
+    _(tenb_ahead, 4)       /* lines of a LoadB before its FMA runs */                 \
+    _(tenb_credits, 6)     /* and while it runs */                                    \
+    _(load_line, 10)       /* cycles from one line of a load to the next */           \
+    _(load_least, 45)      /* cycles of a load, at least */                           \
+    _(load_dram_start, 46) /* of a load from DRAM, beside its lines */                \
+    _(load_dram_first, 23) /* of its first four lines */                              \
+    _(load_dram_more, 44)  /* of the next four */                                     \
+    _(load_dram_line, 51)  /* and of those behind */                                  \
+    _(bank_line, 2)        /* a bank of a shire, one line */                          \
+    _(bank_buffered, 1)    /* one from its read buffer */                             \
+    _(bank_buffer, 8)      /* lines of the read buffer */                             \
+    _(local_atomic, 10)    /* a bank, for one atomic in the shire's L2 */             \
+    _(home_atomic, 10)     /* and at the line's home */                               \
+    _(l2, 47)              /* load to use */                                          \
     _(l2_buffered, 36)                                                                \
     _(l3, 110)                                                                        \
     _(hop, 12)          /* there and back */                                          \
@@ -41,6 +46,7 @@ namespace polyloom::minion {
     _(credit_shire, 60)                                                               \
     _(credit_far, 74)                                                                 \
     _(credit_hop, 6)                                                                  \
+    _(esr_answer, 85) /* a write of an ESR, there and back */                         \
     _(flb_join, 4)                                                                    \
     _(flb_answer, 45)                                                                 \
     _(quant_row, 1) /* cycles of a row and register in a transformation */            \

@@ -73,6 +73,8 @@ struct HartState {
     // hart that was blocked goes on at the cycle in which it was woken. An instruction that holds its hart beyond its
     // own cycle sets `resume`.
     uint64_t now = 0, clock = 0, window = 0, resume = 0;
+    // When the last of the accesses that go one at a time is answered, and until when one of them waits for that.
+    uint64_t answered = 0, retry = 0;
     uint64_t executed = 0;  // instructions of this run before the one that is being executed
     uint64_t horizon = 0;   // the key of the first event of all others
     // What the timed mode counts for the PMU: branches and jumps that were taken, accesses to L1, and those that

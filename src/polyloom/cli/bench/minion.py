@@ -68,7 +68,7 @@ def _rows(peer: str | None) -> Iterator[Row]:
 
 
 def measures() -> list[Measure]:
-    return [*_tiles(), *_load_measures(), *_messages()]
+    return [*_tiles(), *_load_measures(), *_messages(), *_home_measures()]
 
 
 def _measure_row(measure: Measure) -> Row:
@@ -107,7 +107,7 @@ def _load_measures() -> list[Measure]:
 
     # (lines, cycles) as measured on silicon: from the own scratchpad, and from DRAM.
     near = [(16, 160), (8, 81), (4, 45)]
-    far = [(16, 730), (8, 320), (4, 144)]
+    far = [(16, 730), (8, 320), (4, 144), (1, 73)]
     return [
         *(
             Measure(
@@ -155,6 +155,59 @@ def _messages() -> list[Measure]:
             "barrier, 32 minions", 233, "cycles", lambda: programs.cycles_per_repetition(programs.barriers, SHIRE, 1, 5)
         ),
         Measure("pairs, 1 KB each, 1,024 minions", 3.0, "TB/s", bandwidth),
+    ]
+
+
+# Round trips between minion 0 and another by flags in DRAM. The flag's home is the shire of the minion's number, so its
+# distance, which is in the third column, decides. No parameter was fitted to
+# them; that atomics go one at a time was chosen with them in view.
+_FLAGS: Final = (
+    (24, 355.2, 1),
+    (8, 389.3, 1),
+    (3, 374.7, 2),
+    (4, 400.2, 3),
+    (2, 424.6, 4),
+    (5, 496.9, 7),
+    (6, 521.6, 8),
+    (31, 570.7, 10),
+)
+# The other minion's shire, cycles, hops; both flags are at shire 0.
+_FAR_FLAGS: Final = ((24, 366.7, 1), (1, 389.1, 3), (5, 582.0, 7), (31, 472.9, 10))
+
+
+def _home_measures() -> list[Measure]:
+    """Global accesses, each of which acts at its line's home."""
+
+    def flag(minion: int, minions: int) -> Callable[[], float]:
+        return lambda: programs.cycles_per_repetition(programs.flags(0, minion), minions, 5, 25)
+
+    def contended() -> float:
+        adding = CHIP - SHIRE
+        return programs.cycles_per_repetition(programs.atomics(programs.DRAM, SHIRE), CHIP, 2, 4) / adding
+
+    return [
+        Measure("31 shires add to one word, an addition", 10.0, "cycles", contended),
+        Measure(
+            "barrier, 32 shires, global atomics",
+            5018,
+            "cycles",
+            lambda: programs.cycles_per_repetition(programs.chip_barriers, CHIP, 1, 3),
+        ),
+        *(
+            Measure(
+                f"flags there and back, minions 0 and {minion}, {hops} hops to the home",
+                cycles,
+                "cycles",
+                flag(minion, SHIRE),
+            )
+            for minion, cycles, hops in _FLAGS
+        ),
+        *(
+            Measure(
+                f"flags there and back, shires 0 and {shire}, {hops} hops", cycles, "cycles", flag(SHIRE * shire, CHIP)
+            )
+            for shire, cycles, hops in _FAR_FLAGS
+        ),
     ]
 
 

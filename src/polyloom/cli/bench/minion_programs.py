@@ -21,6 +21,8 @@ ENTRY: Final = 0x80_0000_1000
 DRAM: Final = 0x80_0100_0000
 SCRATCHPAD: Final = 0x8000_0000
 _OWN_CREDITS: Final = 0x1_3FF4_00C0
+_CREDITS_OF_SHIRE_0: Final = 0x1_0034_00C0
+LINE: Final = 64
 _MACHINE: Final = {"shires": 32, "l2_kib": 512, "l3_kib": 1024, "scratchpad_kib": 2560}
 _START: Final = """
     csrr s0, mhartid
@@ -115,6 +117,62 @@ def barriers(times: int) -> str:
     """All of a shire meet: the last to come gives everyone a credit."""
     setup = f"li s1, {31 << 5}\nli s2, {_OWN_CREDITS}\nli s3, 0xFFFFFFFF\n"
     return setup + _loop("csrrw t1, flb, s1\nbeqz t1, 1f\nsd s3, 0(s2)\n1:\ncsrwi fcc, 0\n", times)
+
+
+def atomics(address: int, first: int) -> Text:
+    """Minions from `first` on add to one word, each again as soon as it has the sum."""
+    setup = f"li s1, {address}\nli t1, {first}\nli t3, 1\nblt s0, t1, 5f\n"
+    body = "amoaddg.w t2, t3, (s1)\nadd t4, t2, zero\n"
+    return lambda times: f"{setup}{_loop(body, times)}5:\n"
+
+
+def flags(a: int, b: int) -> Text:
+    """Minions a and b pass a number to and fro: each writes it to the other's flag, a line of DRAM, and reads its own
+    until it is there, by global atomics.
+    """
+    setup = f"""
+        li s1, {DRAM + LINE * a}
+        li s2, {DRAM + LINE * b}
+        li s3, 1
+        li t1, {a}
+        beq s0, t1, 4f
+        li t1, {b}
+        bne s0, t1, 6f
+        mv t1, s1
+        mv s1, s2
+        mv s2, t1
+    """
+    give, take = "amoswapg.w t2, s3, (s2)\n", "7:\namoorg.w t3, zero, (s1)\nbne t3, s3, 7b\n"
+    first, second = f"{give}{take}addi s3, s3, 1\n", f"{take}{give}addi s3, s3, 1\n"
+
+    def text(times: int) -> str:
+        return f"{setup}{_loop(second, times)}j 6f\n4:\n{_loop(first, times)}6:\n"
+
+    return text
+
+
+def chip_barriers(times: int) -> str:
+    """All shires meet: the last to come of each adds one to a word in DRAM; who finds that it is the last of all gives
+    every shire its credits.
+    """
+    setup = f"li s1, {31 << 5}\nli s2, {DRAM}\nli s3, 0xFFFFFFFF\nli s4, 31\nli s8, 1\nli s9, {1 << 22}\n"
+    body = f"""
+        csrrw t1, flb, s1
+        beqz t1, 1f
+        amoaddg.w t2, s8, (s2)
+        bne t2, s4, 1f
+        li t3, 32
+        li t4, {_CREDITS_OF_SHIRE_0}
+        2:
+        sd s3, 0(t4)
+        add t4, t4, s9
+        addi t3, t3, -1
+        bnez t3, 2b
+        1:
+        addi s4, s4, 32
+        csrwi fcc, 0
+    """
+    return setup + _loop(body, times)
 
 
 def messages(distance: int, registers: int) -> Text:

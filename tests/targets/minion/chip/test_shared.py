@@ -51,7 +51,8 @@ def test_credits_of_the_other_thread() -> None:
 def test_a_counter_of_credits_that_overflows() -> None:
     text = "li s2, 65536\n1:\n" + esr(CREDIT, 1) + "addi s2, s2, -1\nbnez s2, 1b\n"
     text += "li s2, 1000\n1: addi s2, s2, -1\nbnez s2, 1b\ncsrr t1, tensor_error\n" + STORE_T1
-    done = run(FIRST_HARTS + text, hazards="report")
+    # Each write of an ESR waits for the answer to the last.
+    done = run(FIRST_HARTS + text, hazards="report", max_cycles=10_000_000)
     assert kept(done.read(OUT, (1,), np.uint64)) == [1 << 3]
     assert [finding["kind"] for finding in done.result["findings"]] == ["credit_overflow"]
 

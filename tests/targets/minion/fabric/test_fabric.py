@@ -16,6 +16,7 @@ from polyloom.targets.minion.run import timing
 
 DRAM, SCRATCHPAD, SHIRE_PITCH, LINE = 0x8000800000, 0x80000000, 0x800000, 64
 LOAD, STORE, CODE = 0, 3, 5
+LOCAL_LOAD, LOCAL_ATOMIC, HOME_LOAD, HOME_STORE, HOME_ATOMIC = 7, 9, 10, 11, 12
 HERTZ = 600e6
 
 
@@ -143,3 +144,38 @@ def test_lines_that_leave_l3_dirty_go_to_dram() -> None:
     assert bench.bytes[2] == 0
     times(bench, [(10 + n, 0, DRAM + (10 + n) * pitch) for n in range(4)], STORE)
     assert bench.bytes[2] == 4 * LINE
+
+
+@pytest.mark.parametrize("use", [HOME_LOAD, HOME_ATOMIC])
+@pytest.mark.parametrize("home", [0, 1, 31])
+def test_a_global_access_acts_at_its_home(home: int, use: int) -> None:
+    bench = FabricBench()
+    address = DRAM + home * LINE
+    assert latency(bench, 0, address, use=use) > 200
+    assert latency(bench, 0, address, 1000, use) == 110 + 12 * hops(0, home)
+    assert latency(bench, 0, scratchpad(home, 0), 2000, use) == 110 + 12 * hops(0, home)
+    # L2 has not got it; a miss waits for the two cycles of its own bank where that is the home's, too.
+    assert 0 <= latency(bench, 0, address, 3000) - 110 - 12 * hops(0, home) <= 2
+
+
+def test_a_global_store_takes_the_way_there() -> None:
+    assert latency(FabricBench(), 0, DRAM + LINE, use=HOME_STORE) == (110 + 12 * hops(0, 1)) // 2
+
+
+def test_a_local_access_acts_in_the_own_l2() -> None:
+    bench = FabricBench()
+    assert latency(bench, 0, DRAM, use=LOCAL_ATOMIC) > 200
+    assert latency(bench, 0, DRAM, 1000, LOCAL_ATOMIC) == 47 + 10
+    assert latency(bench, 0, DRAM, 2000, LOCAL_LOAD) == 36
+    # Another shire's L2 has no copy.
+    assert latency(bench, 32, DRAM, 3000, LOCAL_ATOMIC) == 110 + 12 * hops(1, 0) + 10
+
+
+@pytest.mark.parametrize("use", [LOCAL_ATOMIC, HOME_ATOMIC])
+def test_atomics_on_one_bank_wait_for_each_other(use: int) -> None:
+    bench = FabricBench()
+    latency(bench, 0, DRAM, use=use)
+    there = times(bench, [(1000, 0, DRAM) for _ in range(32)], use)
+    assert there[-1] - there[0] == 31 * (10 if use == HOME_ATOMIC else 12)
+    # Those on other banks do not.
+    assert latency(bench, 0, DRAM + LINE, 1000, HOME_LOAD) < 400
