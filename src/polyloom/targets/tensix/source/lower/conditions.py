@@ -4,7 +4,8 @@
 SFPSETCC narrows, SFPCOMPC gives the lanes of the stack's top that are not enabled. A frame pushes the flags that it
 begins with; one that begins with all lanes needs no push, since SFPCOMPC takes an empty stack for all lanes and SFPENCC
 enables them at the end. `a || b` is the complement of `!a && !b`. What no such order of tests gives becomes an integer
-0 or 1 first. A frame all of whose ends are followed by that of the frame around it leaves the end to that one. Source:
+0 or 1 first. A frame all of whose ends are followed by that of the frame around it pushes for a disjunction alone, and
+else leaves the end to that one. Source:
 ISA documentation, page of `SFPSETCC`, `SFPCOMPC`, `SFPPUSHC` and `SFPPOPC`; the vendor's headers (SFPI) for `v_if` and
 `v_else`.
 """
@@ -128,8 +129,7 @@ class _Lowering:
 
     def _push(self, frame: Frame) -> None:
         # Entries that stay on the stack hide the frame's own top, which an else needs.
-        may_push = not frame.is_flat and not frame.elses
-        self.open.append(_State(frame, Room(not frame.is_flat, may_push, frame.is_root)))
+        self.open.append(_State(frame, Room(not frame.is_flat, not frame.elses, frame.is_root)))
         if not frame.is_bare:
             self._machine("SFPPUSHC")
 
@@ -161,8 +161,6 @@ class _Lowering:
 
     def _pop(self) -> None:
         state = self.open.pop()
-        if state.frame.is_flat:
-            return
         for _ in range(state.extra + (not state.frame.is_bare)):
             self._machine("SFPPOPC", 0)
         # SFPENCC restores all lanes in one word, whatever was narrowed and wherever the stack is.
