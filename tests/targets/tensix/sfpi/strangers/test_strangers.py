@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions as programmers of the tile write them: each compiles, equals the interpreter on the model, and takes no more
+"""Functions as programmers of the tile write them: each compiles, equals the interpreter on the model, and has no more
 words than stand here."""
 
 from __future__ import annotations

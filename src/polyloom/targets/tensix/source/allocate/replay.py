@@ -4,9 +4,9 @@ documentation, page of `REPLAY`).
 
 A sequence is worth what its copies need not push any more, more in loops; the best comes first, while slots are free (a
 greedy choice, as in dictionary compression of code). Where it stands first on every way to its copies it is recorded as
-it executes. Of a loop's body it is recorded before the loop, without being executed. Nothing is recorded where the program
-would not be shorter. Slots that the source uses stay the source's, and what it records is left alone; so is all, where
-a word that is computed may be a REPLAY.
+it executes. Of a loop's body it is recorded before the loop, without being executed. Nothing is recorded where the
+program would not be shorter. Slots that the source uses stay the source's, and what it records is left alone; so is
+all, where a word that is computed may be a REPLAY.
 """
 
 from __future__ import annotations
