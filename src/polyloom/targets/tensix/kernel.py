@@ -51,7 +51,7 @@ def lower(kernel: Kernel, function: Function, member: Member, options: Options, 
 
     without = frozenset((*options.without, *(("contract",) if options.no_contract else ())))
     names = kernel.variables
-    found = passes.lower(function, passes.Options(member, without, options.spill, names), watch)
+    found = passes.lower(function, passes.Options(member, without, options.spill, names, kernel.is_unrolled), watch)
     reasons = [" ".join(names.get(word, word) for word in note.text.split(" ")) for note in found.notes]
     return Part(found.function, reasons, found.spills)
 

@@ -40,11 +40,14 @@ TEXT: Final = ".ssa"
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel in SSA form, the function that initializes before it, and the source's names of values."""
+    """A kernel in SSA form, the function that initializes before it, and the source's names of values. `is_unrolled`
+    says that tracing has unrolled its loops.
+    """
 
     function: Function
     init: Function | None = None
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_unrolled: bool = False
 
 
 def _accepts(written: Written) -> bool:
@@ -126,7 +129,7 @@ def confine_places(kernel: Kernel, sources: Collection[Path]) -> Kernel:
 def trace_kernel(kernel: VectorKernel, constants: Mapping[str, object], member: Member) -> Kernel:
     """Trace of a Python kernel. Errors: PL1250 to PL1254."""
     found = kernel.traced(member, constants)
-    return Kernel(found.function, None, found.variables)
+    return Kernel(found.function, None, found.variables, is_unrolled=True)
 
 
 def _trace_file(path: str, text: str | None, member: Member) -> Kernel:

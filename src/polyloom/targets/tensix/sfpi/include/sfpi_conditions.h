@@ -83,6 +83,52 @@ sfpi_inline vBool operator!=(A const &a, B const &b) {
     return vBool(__sfpi_cmp_i(impl_::NE, left, right));
 }
 
+// Conditions as numbers: 1 where they hold, 0 elsewhere. Of two conditions bits and equality are conditions again.
+sfpi_inline vBool operator&(vBool a, vBool b) { return a && b; }
+sfpi_inline vBool operator|(vBool a, vBool b) { return a || b; }
+sfpi_inline vBool operator!=(vBool a, vBool b) { return (a && !b) || (!a && b); }
+sfpi_inline vBool operator^(vBool a, vBool b) { return a != b; }
+sfpi_inline vBool operator==(vBool a, vBool b) { return (a && b) || (!a && !b); }
+
+namespace impl_ {
+
+template <class T>
+constexpr bool IS_BOOL = std::is_same_v<std::remove_cvref_t<T>, vBool>;
+template <class A, class B>
+concept Counted = IS_BOOL<A> && (IS_WHOLE<B> || Integer<Read<B>>);
+template <class A, class B>
+concept Counts = Counted<A, B> || Counted<B, A>;
+
+template <class T>
+sfpi_inline auto number(T const &value) {
+    if constexpr (IS_BOOL<T>) return vInt(value);
+    else return value;
+}
+
+}  // namespace impl_
+
+#define __SFPI_COUNTING(operator_, concept_)                           \
+    template <class A, class B>                                        \
+        requires(concept_)                                             \
+    sfpi_inline auto operator operator_(A const &a, B const &b) {      \
+        return impl_::number(a) operator_ impl_::number(b);            \
+    }
+#define __SFPI_ALSO_BOTH impl_::Counts<A, B> || (impl_::IS_BOOL<A> && impl_::IS_BOOL<B>)
+__SFPI_COUNTING(+, (__SFPI_ALSO_BOTH))
+__SFPI_COUNTING(-, (__SFPI_ALSO_BOTH))
+__SFPI_COUNTING(<, (__SFPI_ALSO_BOTH))
+__SFPI_COUNTING(<=, (__SFPI_ALSO_BOTH))
+__SFPI_COUNTING(>=, (__SFPI_ALSO_BOTH))
+__SFPI_COUNTING(>, (__SFPI_ALSO_BOTH))
+__SFPI_COUNTING(==, (impl_::Counts<A, B>))
+__SFPI_COUNTING(!=, (impl_::Counts<A, B>))
+__SFPI_COUNTING(&, (impl_::Counts<A, B>))
+__SFPI_COUNTING(|, (impl_::Counts<A, B>))
+__SFPI_COUNTING(^, (impl_::Counts<A, B>))
+__SFPI_COUNTING(<<, (impl_::Counted<A, B>))
+#undef __SFPI_ALSO_BOTH
+#undef __SFPI_COUNTING
+
 namespace impl_ {
 
 struct Region {

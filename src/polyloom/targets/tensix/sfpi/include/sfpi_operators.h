@@ -79,6 +79,26 @@ sfpi_inline vFloat operator*(A const &a, B const &b) {
     impl_::sfpu_t const left = impl_::read<vFloat>(a), right = impl_::read<vFloat>(b);
     return __sfpi_sfpmul(left, right, 0);
 }
+// A divisor that is a power of two has a reciprocal that is exact; every other quotient would round twice. The call has
+// no body, and is gone where the divisor is such a constant.
+extern "C" void __sfpi_inexact_division();
+template <class A, impl_::Scalar B>
+    requires impl_::IS_FLOAT<A>
+sfpi_inline vFloat operator/(A const &a, B b) {
+    unsigned const bits = unsigned(impl_::bits_of(float(b))), exponent = bits >> 23 & 255u;
+    if ((bits & 0x7FFFFFu) != 0 || exponent == 0 || exponent > 253) __sfpi_inexact_division();
+    return a * __builtin_bit_cast(float, (bits & 0x80000000u) | (254u - exponent) << 23);
+}
+#define __SFPI_NO_DIVISION \
+    __attribute__((unavailable("the vector unit has no division: multiply by a reciprocal that Newton's steps improve, as in examples/sfpi/recip.h")))
+#define __SFPI_NO_PRODUCT \
+    __attribute__((unavailable("the vector unit has no product of integers: write shifts and additions, `h * 5` as `(h << 2) + h`")))
+template <class A, class B>
+    requires((impl_::IS_FLOAT<B> && (impl_::IS_FLOAT<A> || impl_::Scalar<impl_::Read<A>>)) || impl_::Wholes<A, B>)
+__SFPI_NO_DIVISION sfpi_inline vFloat operator/(A const &a, B const &b);
+template <class A, class B>
+    requires impl_::Wholes<A, B>
+__SFPI_NO_PRODUCT sfpi_inline vInt operator*(A const &a, B const &b);
 template <class A>
     requires impl_::IS_FLOAT<A>
 sfpi_inline vFloat operator-(A const &a) {

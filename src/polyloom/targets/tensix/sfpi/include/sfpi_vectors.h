@@ -20,7 +20,7 @@ using sfpu_t = __sfpi_v;
 template <class T>
 concept Integer = std::is_integral_v<T> || std::is_enum_v<T>;
 template <class T>
-concept Scalar = std::is_arithmetic_v<T>;
+concept Scalar = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 template <class T, class Base>
 concept Derived = std::is_base_of_v<Base, T>;
 
@@ -109,6 +109,10 @@ public:
     sfpi_inline vFloat &operator*=(T const &other) {
         return *this = *this * other;
     }
+    template <class T>
+    sfpi_inline vFloat &operator/=(T const &other) {
+        return *this = *this / other;
+    }
     sfpi_inline vFloat &operator++() { return *this += 1.0f; }
     sfpi_inline vFloat &operator--() { return *this -= 1.0f; }
     sfpi_inline vFloat operator++(int) {
@@ -132,6 +136,10 @@ public:
     template <class T>                                              \
     sfpi_inline type &operator-=(T const &other) {                  \
         return *this = *this - other;                               \
+    }                                                               \
+    template <class T>                                              \
+    sfpi_inline type &operator*=(T const &other) {                  \
+        return *this = *this * other;                               \
     }                                                               \
     template <class T>                                              \
     sfpi_inline type &operator&=(T const &other) {                  \

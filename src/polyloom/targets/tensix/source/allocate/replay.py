@@ -4,8 +4,9 @@ documentation, page of `REPLAY`).
 
 A sequence is worth what its copies need not push any more, more in loops; the best comes first, while slots are free (a
 greedy choice, as in dictionary compression of code). Where it stands first on every way to its copies it is recorded as
-it executes. Of a loop's body it is recorded before the loop, without being executed. Slots that the source uses stay
-the source's, and what it records is left alone; so is all, where a word that is computed may be a REPLAY.
+it executes. Of a loop's body it is recorded before the loop, without being executed. Nothing is recorded where the
+program would not be shorter. Slots that the source uses stay the source's, and what it records is left alone; so is
+all, where a word that is computed may be a REPLAY.
 """
 
 from __future__ import annotations
@@ -190,13 +191,20 @@ class _Search:
         # Playback is right only where the recording was executed on every way.
         below = [copy for copy in others if self._dominates(self._block(first), self._block(copy))]
         worth = self._saved_pushes(below, n) - self.weights[self._block(first)]
-        yield Choice(worth, n, (first, *below), None)
+        if _shortens(len(below), n, 1):
+            yield Choice(worth, n, (first, *below), None)
 
     def _preheader_choices(self, copies: Sequence[Copy], n: int) -> Iterator[Choice]:
         for before in dict.fromkeys(b for copy in copies for b in self.preheaders[self._block(copy)]):
             below = [c for c in copies if self._dominates(before, self._block(c)) and self._block(c) != before]
             worth = self._saved_pushes(below, n) - (n + 1) * self.weights[before]
-            yield Choice(worth, n, tuple(below), before)
+            if _shortens(len(below), n, n + 1):
+                yield Choice(worth, n, tuple(below), before)
+
+
+def _shortens(played: int, n: int, recording: int) -> bool:
+    """Whether the program has fewer words: each copy that is played back becomes one, and recording takes some more."""
+    return played * (n - 1) > recording
 
 
 def _non_overlapping(copies: Sequence[Copy], n: int) -> Iterator[Copy]:

@@ -18,7 +18,7 @@ from typing import Final
 from polyloom.diagnostics import Diagnostic, PolyloomError, Source, Span
 from polyloom.frontend.c.clang import diagnostics
 from polyloom.frontend.c.positions import Files
-from polyloom.targets.tensix.source.cpp.explain_words import CONVERT, KNOWN, MEMORY_HELP, WORDS
+from polyloom.targets.tensix.source.cpp.explain_words import CONVERT, DIVISION_HELP, KNOWN, MEMORY_HELP, WORDS
 
 _LINE: Final = re.compile(
     r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)$"
@@ -120,6 +120,9 @@ def explain_import(error: PolyloomError) -> PolyloomError:
     if re.match(r"`(?:inttoptr|ptrtoint)` of a vector ", first.message):
         # clang copies what is in memory as integers.
         return PolyloomError(replace(first, code="PL1264", message="a vector in memory", help=MEMORY_HELP))
+    if "`__sfpi_inexact_division`" in first.message:
+        message = "a division by what is no power of two"
+        return PolyloomError(replace(first, code="PL1267", message=message, help=DIVISION_HELP))
     called = re.match(r"a call of `_ZN?(\w+)` is not supported", first.message)
     if called is None:
         return error

@@ -15,6 +15,7 @@ MEMORY_HELP: Final = (
     "keep vectors in variables; index an array of vectors with what is constant once loops are unrolled: "
     "`#pragma GCC unroll`"
 )
+DIVISION_HELP: Final = "multiply by its reciprocal, `x * (1.0f / 3.0f)`, which rounds twice; `x / 4.0f` is exact"
 WORDS: Final = (
     (
         r"undeclared identifier '__sfpi_region'",
@@ -88,5 +89,5 @@ WORDS: Final = (
         "the C compiler says: '\\1' file not found",
         "give the folder of \\1 with -I",
     ),
-    (r"'[^']*' is unavailable: (.*?)(?:: (compile for .*|shift .*))?$", "PL1261", "\\1", "\\2"),
+    (r"'[^']*' is unavailable: (.*?)(?:: (compile for .*|shift .*|multiply .*|write .*))?$", "PL1261", "\\1", "\\2"),
 )

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a vector kernel in SSA form to one whose calls are Tensix words: the pipeline on one page.
 
-contract    products and sums become SFPMAD              tests   tests join what computes the tested value
+contract    products and sums become SFPMAD              place   assignments go, lanes suffice
+roll        copies that Python made become loops         tests   tests join what computes the tested value
 prepare     copies and choices of vectors go             fit     out of SSA form: L0 to L7, and the order
 conditions  masks and regions become flags               words   encoding
 select      operations become machine instructions       nops    what the hardware does not wait for
 literals    SFPMULI and SFPADDI                          replay  what repeats is recorded
-place       assignments go, lanes suffice
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from polyloom.targets.tensix.source.lower.contract import contract
 from polyloom.targets.tensix.source.lower.integers import lower_all_conditions
 from polyloom.targets.tensix.source.lower.place import place_assignments
 from polyloom.targets.tensix.source.lower.prepare import legalize
+from polyloom.targets.tensix.source.lower.roll import roll_loops
 from polyloom.targets.tensix.source.lower.select import select_instructions
 from polyloom.targets.tensix.source.lower.shapes import declare_externals
 from polyloom.targets.tensix.words.isa import Member
@@ -42,13 +43,15 @@ SWITCHES: Final = ("contract", "combine", "flags", "schedule", "replay")
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of the passes. `without` is any of `SWITCHES`; `spill` the first row of a 32-bit Dst that registers may
-    be spilled to, and the one behind the last; `variables` the source's names by names of values.
+    be spilled to, and the one behind the last; `variables` the source's names by names of values. `roll`
+    says that the source's loops were unrolled when it was read, as Python's are.
     """
 
     member: Member = "wormhole"
     without: frozenset[str] = frozenset()
     spill: tuple[int, int] | None = None
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    roll: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
     steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
         # First: contraction is part of the meaning, and later passes may not see separate products.
         ("contract", contract, SSA, runs_pass("contract")),
+        # Behind contraction, which no loop may stand between.
+        ("roll", roll_loops, SSA, options.roll),
         ("prepare", legalize, SSA, True),
         ("conditions", lambda f: lower_all_conditions(f, member, runs_pass("flags")), SSA, True),
         ("select", lambda f: select_instructions(f, member), SSA, True),
@@ -99,7 +104,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
     return tuple(Pass(name, function, form) for name, function, form, runs in steps if runs)
 
 
-PASSES: Final = tuple(each.name for each in pipeline(Options()))
+PASSES: Final = tuple(each.name for each in pipeline(Options(roll=True)))
 
 
 def lower(function: Function, options: Options | None = None, watch: Watch | None = None) -> Lowered:

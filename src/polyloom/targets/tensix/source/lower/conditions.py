@@ -4,7 +4,8 @@
 SFPSETCC narrows, SFPCOMPC gives the lanes of the stack's top that are not enabled. A frame pushes the flags that it
 begins with; one that begins with all lanes needs no push, since SFPCOMPC takes an empty stack for all lanes and SFPENCC
 enables them at the end. `a || b` is the complement of `!a && !b`. What no such order of tests gives becomes an integer
-0 or 1 first. A frame all of whose ends are followed by that of the frame around it leaves the end to that one. Source:
+0 or 1 first. A frame all of whose ends are followed by that of the frame around it pushes for a disjunction alone, and
+else leaves the end to that one. Source:
 ISA documentation, page of `SFPSETCC`, `SFPCOMPC`, `SFPPUSHC` and `SFPPOPC`; the vendor's headers (SFPI) for `v_if` and
 `v_else`.
 """
@@ -34,6 +35,8 @@ from polyloom.transform.ssa.function_editing import names
 
 ENABLE_ALL: Final = (3, 10)
 """Immediates of SFPENCC: flags in use, all set."""
+_STACK: Final = 8
+"""Entries of the stack of flags."""
 _PEEK, _UNION, _INVERT = 1, 4, 13
 """Modes of SFPPOPC that leave the stack: flags become its top, the union with it, their own complement."""
 _MASKS: Final = frozenset({"cmp_f", "cmp_i", "cmp_u", "mask_and", "mask_or", "mask_not", "mask_of"})
@@ -67,14 +70,18 @@ def lower_conditions(function: Function, optimize: bool = True, wide: frozenset[
     """Lowering of masks and regions; without `optimize` each frame pushes and pops. `wide` are the results of `int_of`
     that are needed in more lanes than are enabled there.
     """
-    return _Lowering(function, optimize, wide).run()
+    lowering = _Lowering(function, optimize, wide)
+    lowered = lowering.run()
+    # Integers in place of entries need registers instead, which a stack that is full has more of.
+    return lowered if lowering.deepest <= _STACK else _Lowering(function, optimize, wide, pushes=False).run()
 
 
 class _Lowering:
     """Lowering in work. Mutable: the instructions of the block in work, and the open frames where each block begins."""
 
-    def __init__(self, function: Function, optimize: bool, wide: frozenset[str]) -> None:
-        self.wide, self.function, self.fresh = wide, function, names(function)
+    def __init__(self, function: Function, optimize: bool, wide: frozenset[str], pushes: bool = True) -> None:
+        self.wide, self.function, self.fresh, self.pushes = wide, function, names(function), pushes
+        self.depth = self.deepest = 0
         self.frames = find_frames(function, optimize)
         self.sources: Mapping[str, Instruction] = {
             result.name: i for block in function.blocks for i in block.instructions for result in i.results
@@ -92,6 +99,7 @@ class _Lowering:
     def _block(self, name: str) -> Block:
         block = self.frames.blocks[name]
         self.made, self.open = [], [replace(state) for state in self.entries[name]]
+        self.depth = sum(state.extra + (not state.frame.is_bare) for state in self.open)
         for at, instruction in enumerate(block.instructions):
             self.place = instruction.place
             self._instruction(instruction, (name, at))
@@ -128,7 +136,7 @@ class _Lowering:
 
     def _push(self, frame: Frame) -> None:
         # Entries that stay on the stack hide the frame's own top, which an else needs.
-        may_push = not frame.is_flat and not frame.elses
+        may_push = not frame.elses and (self.pushes or not frame.is_flat)
         self.open.append(_State(frame, Room(not frame.is_flat, may_push, frame.is_root)))
         if not frame.is_bare:
             self._machine("SFPPUSHC")
@@ -161,8 +169,6 @@ class _Lowering:
 
     def _pop(self) -> None:
         state = self.open.pop()
-        if state.frame.is_flat:
-            return
         for _ in range(state.extra + (not state.frame.is_bare)):
             self._machine("SFPPOPC", 0)
         # SFPENCC restores all lanes in one word, whatever was narrowed and wherever the stack is.
@@ -290,4 +296,6 @@ class _Lowering:
         return result
 
     def _machine(self, name: str, *immediates: int, operands: tuple[Operand, ...] = ()) -> None:
+        self.depth += (name == "SFPPUSHC") - (name == "SFPPOPC" and immediates == (0,))
+        self.deepest = max(self.deepest, self.depth)
         self.made.append(make_instruction(name, operands, immediates, place=self.place))

@@ -21,8 +21,8 @@ Site = tuple[str, int]
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A frame. `elses` are the sites of its else, in their order. A root frame begins with all lanes enabled, and an
-    empty stack; `is_bare` says that its push takes no word, `is_flat` that its end takes none either; `narrows` that
-    `and_` stands in it.
+    empty stack; `is_bare` says that its push takes no word, `is_flat` that its end takes none either, beyond entries
+    that a condition left; `narrows` that `and_` stands in it.
     """
 
     is_root: bool
