@@ -50,6 +50,11 @@ void run_kernel() {
     }
 }
 """
+LAMBDA: Final = (
+    VECTORS.replace("template <int N>\ninline void kernel(int turns) {", "constexpr auto kernel = [](int turns) {")
+    .replace("}\nvoid run_kernel", "};\nvoid run_kernel")
+    .replace("kernel<8>(8)", "kernel(8)")
+)
 NOTHING: Final = "void run_kernel() {}\n"
 WAITS: Final = '#include "tile.h"\nvoid run_kernel() { TTI_SEMWAIT(SYNC, DONE, IS_EMPTY); TTI_SEMGET(DONE); }\n'
 WRONG: Final = {
@@ -108,9 +113,10 @@ def test_three_threads_and_what_json_tells(call: Call) -> None:
     assert json.loads(Path("t.json").read_text())["traceEvents"] and "</html>" in Path("r.html").read_text()
 
 
-def test_vector_functions_of_the_math_thread_beside_words() -> None:
-    """A template over a helper of vectors becomes code of its own, which the loop of words calls."""
-    Path("vectors.cpp").write_text(VECTORS, encoding="utf-8")
+@pytest.mark.parametrize("text", [VECTORS, LAMBDA], ids=["template", "lambda"])
+def test_vector_functions_of_the_math_thread_beside_words(text: str) -> None:
+    """A template or a lambda over a helper of vectors becomes code of its own, which the loop of words calls."""
+    Path("vectors.cpp").write_text(text, encoding="utf-8")
     given = np.linspace(-4, 4, 2048, dtype=np.float32).reshape(2, 32, 32)
     found = tensix.llk("unpack.cpp", "vectors.cpp", "pack.cpp", inputs={"A:bf16": given}, outputs=["C:bf16"])
     held = to_numbers("bf16", to_bits("bf16", given, "A"))

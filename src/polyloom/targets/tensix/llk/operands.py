@@ -39,7 +39,7 @@ _HEADER: Final = 16
 _SIDE: Final = 32
 _NAMED: Final = re.compile(r"([A-Za-z_]\w*)(?:@(0[xX][0-9a-fA-F]+|[0-9]+))?(?::(\w+))?")
 _BY_TYPE: Final = {"float32": "fp32", "float64": "fp32", "float16": "fp16"}
-_CODES: Final = {
+CODES: Final = {
     "fp32": 0, "fp16": 1, "bf16": 5, "bfp8": 6, "int32": 8, "uint16": 9, "int8": 14, "uint32": 24, "uint8": 30,
 }  # fmt: skip
 """Data formats by the numbers that the configuration takes (ISA documentation, page of data formats)."""
@@ -172,7 +172,7 @@ def operands_header(operands: Iterable[Operand]) -> str:
     """Text of operands.h."""
     lines = (
         f"constexpr __polyloom_operand {o.name}{{{o.address:#x}, {o.tiles}, "
-        f"{l1_bytes(o.format, min(o.rows, TILE_ROWS))}, {_CODES[o.format]}}};\n"
+        f"{l1_bytes(o.format, min(o.rows, TILE_ROWS))}, {CODES[o.format]}}};\n"
         for o in operands
     )
     return _HEADER_TEXT.format(operands="".join(lines))

@@ -21,7 +21,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from tests.targets.tensix.llk.vendor import parameters
-from tests.targets.tensix.llk.vendor.cases import CASES, Case
+from tests.targets.tensix.llk.vendor.case import TILES, Case, relative_error
+from tests.targets.tensix.llk.vendor.cases import CASES
 from tests.targets.tensix.sfpi.vendor.wheel import unpacked
 
 from polyloom.diagnostics import PolyloomError
@@ -31,41 +32,34 @@ from polyloom.targets.tensix.words.numbers import to_bits, to_numbers
 
 LIST: Final = Path(__file__).with_name("wormhole.txt")
 EQUAL: Final = "equal"
-_DEFINES: Final = ("ENV_LLK_INFRA", "KERNEL_BUILD", "LLK_BOOT_MODE_BRISC", "DISABLE_SFPLOADMACRO=1")
+_DEFINES: Final = ("ENV_LLK_INFRA", "KERNEL_BUILD", "LLK_BOOT_MODE_BRISC")
 _WHEEL: Final = Path("build", "ttnn")
-_TILES: Final = 8
-_CYCLES: Final = 100_000
-_RING: Final = 16 * 4096
-_PERF: Final = tuple(0x21000 + k * _RING for k in range(4))
-_PLACES: Final = (parameters.A, parameters.B, parameters.C, parameters.RESULT)
-"""Of three operands and the result: in tests that measure, and in others."""
 
 
 def operands(case: Case) -> tuple[NDArray[Any], ...]:
-    """Random operands, as BF16 holds them."""
+    """Random operands, as their format holds them."""
     random = np.random.default_rng(5)
-    made = [random.uniform(-2, 2, (_TILES, 32, 32)).astype(np.float32) for _ in range(3)]
+    made = [random.uniform(-2, 2, (TILES, 32, 32)).astype(np.float32) for _ in range(3)]
     if case.ones:
         made[1][:] = 1
-    return tuple(to_numbers("bf16", to_bits("bf16", each, "operand")) for each in made)
+    given = map(case.operand, made) if case.operand else made
+    return tuple(to_numbers(case.form, to_bits(case.form, each, "operand")) for each in given)
 
 
 def run_source(root: Path, case: Case) -> LlkRun:
     """Compilation and run of a case; hazards end it."""
     source = root / "tests" / "sources" / f"{case.source}.cpp"
-    places = _PERF if case.perf else _PLACES
-    inputs = {f"{name}@{at}:bf16": array for name, at, array in zip("ABC", places, operands(case), strict=False)}
-    runtime = () if case.given.get("constant") else ("RUNTIME_FORMATS",)
+    named = zip("ABC", case.places, operands(case), strict=False)
     with TemporaryDirectory() as folder:
         text = source.read_text(encoding="utf-8")
-        Path(folder, "build.h").write_text(parameters.build_header(case.given, text), encoding="utf-8")
+        Path(folder, "build.h").write_text(parameters.build_header(case, text), encoding="utf-8")
         return llk(
             str(source),
-            inputs=inputs,
-            outputs={f"R@{places[3]}:bf16": _TILES},
+            inputs={f"{name}@{at}:{case.form}": array for name, at, array in named},
+            outputs={f"R@{case.places[3]}:{case.result}": TILES},
             include=[folder, str(root)],
-            defines=[*_DEFINES, *runtime],
-            max_cycles=_CYCLES,
+            defines=[*_DEFINES, *(() if case.given.get("constant") else ("RUNTIME_FORMATS",)), *case.defines],
+            max_cycles=case.cycles,
         )
 
 
@@ -76,13 +70,13 @@ def measure(number: int, root: Path) -> str:
         found = run_source(root, case)
     except PolyloomError as error:
         return _reason(error)
-    if case.golden is None:
-        return "no golden"
     if found.outcome.stop != "idle":
         return f"stops: {found.outcome.stop}"
+    if case.golden is None:
+        return "no golden"
     expected = case.golden(*operands(case))
-    got = found.outputs["R"][: len(expected)]
-    error = float(np.abs(got - expected).max() / np.abs(expected).max())
+    got = case.shown(found) if case.shown else found.outputs["R"][: len(expected)]
+    error = relative_error(got, expected)
     return EQUAL if error <= case.near else f"differs by {error:.2g}"
 
 
