@@ -29,6 +29,7 @@ from polyloom.targets.tensix.words.numbers import (
     to_numbers,
     to_rows,
     to_tiles,
+    unfit_error,
 )
 
 Array = NDArray[Any]
@@ -137,7 +138,17 @@ def tile_rows(name: str, array: Array) -> Array:
     if array.ndim == 2 and array.shape[1] != COLUMNS and not any(side % _SIDE for side in array.shape):
         across = array.reshape(array.shape[0] // _SIDE, _SIDE, array.shape[1] // _SIDE, _SIDE)
         return to_rows(np.ascontiguousarray(across.transpose(0, 2, 1, 3)).reshape(-1, _SIDE, _SIDE), name)
+    if array.ndim >= 2 and array.shape[-1] != COLUMNS and any(side % _SIDE for side in array.shape[-2:]):
+        raise _partial_tile(name, array.shape)
     return to_rows(array, name)
+
+
+def _partial_tile(name: str, shape: tuple[int, ...]) -> PolyloomError:
+    high, wide = (-side % _SIDE for side in shape[-2:])
+    pads = ", ".join([*("(0, 0)" for _ in shape[:-2]), f"(0, {high})", f"(0, {wide})"])
+    full = "x".join(str(side) for side in (*shape[:-2], shape[-2] + high, shape[-1] + wide))
+    what = f"{name} is an array of {'x'.join(map(str, shape))}: a tile is {_SIDE}x{_SIDE}"
+    return unfit_error(what, f"pad it to {full}: np.pad({name}, [{pads}]); or give rows of {COLUMNS}")
 
 
 def _place_operand(

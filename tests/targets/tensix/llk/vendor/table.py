@@ -83,7 +83,7 @@ def measure(number: int, root: Path) -> str:
 def _reason(error: PolyloomError) -> str:
     first = error.diagnostics[0]
     message = re.sub(r"/\S*/", "", first.message).removeprefix("the C compiler says: ")
-    message = re.sub(r" pushed from 0x[0-9a-f]+|thread t\d, cycle \d+: ", "", message)
+    message = re.sub(r" from \S+:\d+|thread t\d, cycle \d+: ", "", message)
     return f"{first.code} {message[:110]}"
 
 

@@ -12,6 +12,7 @@ from tests.targets.tensix.llk.vendor.case import (
     PERF,
     SUMS,
     Case,
+    Golden,
     faces_from_memory,
     first_tile,
     from_row_major,
@@ -68,6 +69,14 @@ def _reduce(dim: str, pool: str) -> dict[str, object]:
     return {**FULL, "REDUCE_DIM": f"ckernel::ReduceDim::REDUCE_{dim}", "POOL_TYPE": f"ckernel::PoolType::{pool}"}
 
 
+_POLLUTED: Final[tuple[tuple[int, int, Golden, float], ...]] = (
+    (0, 0, lambda a, b, c: a[1:2], 0.0),
+    (0, 2, first_tile(_product), SUMS),
+    (1, 0, lambda a, b, c: a[1:2], 0.0),
+    (2, 0, lambda a, b, c: a[1:2], 0.0),
+    (2, 1, first_tile(lambda a, b, c: a - b[:, :, :1]), SUMS),
+)
+"""A custom product, a reduction, a difference: before a copy, or behind it, or twice."""
 COPIES: Final = (
     "eltwise_unary_datacopy_test", "unpack_A_test", "pack_test", "pack_dest_bank_test", "pack_dest_reinit_test",
     "pack_tiny_tile_block_test", "pack_tiny_tile_reconfig_test", "unpack_tilizeA_B_uninit_restore_test",
@@ -106,7 +115,6 @@ TILE_CASES: Final = (
     Case("pack_untilize_perf", first_tile(lambda a, b, c: row_major(a)), {}, places=PERF),
     Case("reduce_perf", first_tile(lambda a, b, c: reduced(a, np.sum, 2)), _reduce("ROW", "SUM"), SUMS, True, PERF),
     Case("matmul_in1_column_stride_test", first_tile(_product), FULL, SUMS),
-    Case("eltwise_add_scalar_test", lambda a, b, c: a[:1] + b[:1] + b[1:2], {"INPUT_NUM_TILES_IN_BLOCK": 2}, SUMS),
     Case(
         "matmul_unpack_tilize_test",
         first_tile(lambda a, b, c: from_row_major(a) @ from_row_major(b)),
@@ -135,13 +143,7 @@ TILE_CASES: Final = (
     ),
     *(
         Case("experimental_reconfig_escape_test", golden, {**FULL, "POLLUTER": polluter, "SEQUENCE": sequence}, near)
-        for polluter, sequence, golden, near in (
-            (0, 0, lambda a, b, c: a[1:2], 0.0),
-            (0, 2, first_tile(_product), SUMS),
-            (1, 0, lambda a, b, c: a[1:2], 0.0),
-            (2, 0, lambda a, b, c: a[1:2], 0.0),
-            (2, 1, first_tile(lambda a, b, c: a - b[:, :, :1]), SUMS),
-        )
+        for polluter, sequence, golden, near in _POLLUTED
     ),
     Case("sdpa_weighted_reduce_test", first_tile(_weighted), {}, SUMS, operand=_quarters, shown=_upper_rows),
     *(

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from tests.targets.tensix.llk.vendor.case import (
-    FULL,
     PERF,
     SUMS,
     Case,
+    Golden,
     faces_from_memory,
     first_tile,
     memory_of,
@@ -25,11 +26,6 @@ _TWO: Final = {"SFPU_UNARY_SCALAR": 0x40000000}
 
 def _positive(x: Array) -> Array:
     return np.abs(x) + np.float32(0.25)
-
-
-def _scalar_sum(tiles: int) -> Any:
-    """Sum over the products of some tiles: the first datum."""
-    return lambda a, b, c: (a[:tiles].astype(np.float64) * b[:tiles]).sum().reshape(1)
 
 
 def _moving_average(a: Array, b: Array, c: Array) -> Array:
@@ -66,7 +62,7 @@ def _power_of_zero(a: Array, b: Array, c: Array) -> Array:
         return np.float32(0) ** a
 
 
-def _in_first_columns(transform: Any) -> Any:
+def _in_first_columns(transform: Callable[[Array], Array]) -> Golden:
     """What vector functions for a column compute: every second datum of 16 columns."""
 
     def golden(a: Array, b: Array, c: Array) -> Array:
@@ -77,6 +73,7 @@ def _in_first_columns(transform: Any) -> Any:
     return first_tile(golden)
 
 
+_MAX: Final = {"constant": 1, "POOL_TYPE": "ckernel::PoolType::MAX"}
 _BF16: Final = dict.fromkeys(
     ("unpack_A_src", "unpack_B_src", "unpack_A_dst", "unpack_B_dst", "math", "pack_src", "pack_dst"), 5
 )
@@ -115,22 +112,6 @@ VECTOR_CASES: Final = (
         SUMS,
     ),
     Case("sfpu_ternary_test", first_tile(lambda a, b, c: np.where(a != 0, b, c)), {}),
-    Case(
-        "mul_reduce_scalar_test",
-        _scalar_sum(2),
-        {**FULL, "TILE_CNT": 2},
-        SUMS,
-        operand=_positive,
-        shown=result_words(1),
-    ),
-    Case(
-        "mul_reduce_scalar_chunked_test",
-        _scalar_sum(3),
-        {**FULL, "TILE_CNT": 3, "CHUNK_SIZE": 2},
-        SUMS,
-        operand=_positive,
-        shown=result_words(1),
-    ),
     Case(
         "sfpu_ema_test",
         lambda a, b, c: _moving_average(a[:2], b, c),
@@ -172,28 +153,28 @@ VECTOR_CASES: Final = (
         form="int32",
         result="uint16",
     ),
-    *(
-        Case(
-            "sfpu_reduce_test",
-            golden,
-            {"constant": 1, "REDUCE_DIM": f"ckernel::ReduceDim::REDUCE_{dim}", "POOL_TYPE": "ckernel::PoolType::MAX"},
-            shown=shown,
-        )
-        for dim, golden, shown in (
-            ("COL", lambda a, b, c: a[:1].max(1), lambda run: run.outputs["R"][:1, 0]),
-            ("ROW", lambda a, b, c: a[:1].max(2), lambda run: run.outputs["R"][:1, :, 0]),
-        )
+    Case(
+        "sfpu_reduce_test",
+        lambda a, b, c: a[:1].max(1),
+        {**_MAX, "REDUCE_DIM": "ckernel::ReduceDim::REDUCE_COL"},
+        shown=lambda run: run.outputs["R"][:1, 0],
+    ),
+    Case(
+        "sfpu_reduce_test",
+        lambda a, b, c: a[:1].max(2),
+        {**_MAX, "REDUCE_DIM": "ckernel::ReduceDim::REDUCE_ROW"},
+        shown=lambda run: run.outputs["R"][:1, :, 0],
     ),
     Case(
         "sfpu_reduce_multidim_test",
         lambda a, b, c: a[:1].max((1, 2)),
-        {"constant": 1, "POOL_TYPE": "ckernel::PoolType::MAX"},
+        _MAX,
         shown=result_words(1),
     ),
     Case(
         "sfpu_reduce_row_max_perf",
         lambda a, b, c: a[:1].max(2),
-        {"constant": 1, "POOL_TYPE": "ckernel::PoolType::MAX"},
+        _MAX,
         places=PERF,
         shown=lambda run: run.outputs["R"][:1, :, 0],
     ),
