@@ -45,6 +45,7 @@ def explain_compiler(messages: str, includes: Sequence[str], member: Member) -> 
             what = f"the kernel is for another architecture: '{missing[1]}' is a header of {library}"
             yield replace(found, code="PL1227", message=what, help=f"{run}, or include a header of {LIBRARIES[member]}")
         else:
+            # A mistyped folder looks like a missing header, and clang says nothing about it.
             absent = next((f"{folder} is no folder; " for folder in includes if not Path(folder).is_dir()), "")
             what = f"the folder of {missing[1]}, a checkout of tt-metal or tt-llk, or an unpacked ttnn wheel"
             yield replace(found, help=f"{absent}give {what}: -I DIR")
@@ -88,6 +89,7 @@ def locate_addresses(error: PolyloomError, lines: Sequence[Lines]) -> PolyloomEr
     """Diagnostic with lines of the sources in the place of addresses, where the programs tell them."""
 
     def place(found: re.Match[str]) -> str:
+        # Programs have rooms of their own in L1, so an address is in one table at most.
         here = next((at for each in lines if (at := each.at(int(found[1], 16))) is not None), None)
         return found[0] if here is None else f"from {here}"
 

@@ -138,6 +138,7 @@ def tile_rows(name: str, array: Array) -> Array:
     if array.ndim == 2 and array.shape[1] != COLUMNS and not any(side % _SIDE for side in array.shape):
         across = array.reshape(array.shape[0] // _SIDE, _SIDE, array.shape[1] // _SIDE, _SIDE)
         return to_rows(np.ascontiguousarray(across.transpose(0, 2, 1, 3)).reshape(-1, _SIDE, _SIDE), name)
+    # Padding is the user's to choose: zeros are wrong for a product of all, or a maximum.
     if array.ndim >= 2 and array.shape[-1] != COLUMNS and any(side % _SIDE for side in array.shape[-2:]):
         raise _partial_tile(name, array.shape)
     return to_rows(array, name)

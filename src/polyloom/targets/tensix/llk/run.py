@@ -129,6 +129,7 @@ def run_llk(
         tile.release(core, entry)
     outcome = tile.run(max_cycles, check=False)
     results = {named.name: read_operand(tile, by_name[named.name]) for named in outputs}
+    # Programs that were given as executables have lines only if they were compiled with -g.
     lines = tuple(decode_lines(data) for parts in programs.values() for data in parts)
     return LlkRun(results, outcome, tile, operands, trace(tile) if tracing else Trace(), lines)
 

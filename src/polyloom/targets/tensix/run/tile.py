@@ -82,6 +82,7 @@ class Finding:
 
 def _name_words(wait: str, member: Member) -> str:
     """What a thread waits for, with instructions in the place of words."""
+    # The word that waits may stand behind another, which holds its thread.
     return _WAITING.sub(
         lambda found: f"{'behind ' if found[1] == 'behind' else ''}`{disassemble(int(found[2], 16), member)}`", wait
     )

@@ -3,7 +3,7 @@
 
 A golden is written from the operation's mathematics, over the operands as their format holds them; it knows nothing of
 the kernels. `near` is the error that the format of the result and of its partial sums allows, in units of the largest
-result; 0 asks for equal numbers.
+result; 0 asks for equal numbers, as all copies and integers must be.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.targets.tensix.llk.run import LlkRun
+from polyloom.targets.tensix.options import Hazards
+from polyloom.targets.tensix.words.isa import Member
 
 Array = NDArray[Any]
 Golden = Callable[[Array, Array, Array], Array]
@@ -27,8 +29,10 @@ PERF: Final[Places] = (0x21000, 0x21000 + _RING, 0x21000 + 2 * _RING, 0x21000 + 
 """Where they lie in tests that measure, which have a tile in each 4,096 bytes."""
 TILES: Final = 8
 FULL: Final = {"MATH_FIDELITY": "ckernel::MathFidelity::HiFi4"}
+ROUNDED: Final = 2.0**-8
+"""Error of a result that is rounded to BF16 once: a unit in its last place."""
 SUMS: Final = 0.01
-"""Error of sums that are rounded to BF16, with those before them."""
+"""Error of sums, and of products in phases, that are rounded to BF16 with what was before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Case:
 
     `operand` makes each operand from random numbers of -2 to 2; `form` and `result` are the formats of operands and
     result in L1, `shown` is what is compared with the golden: the first tiles of the result, where none is given.
+    `member` is the only one whose configuration, or counts of loops, the golden knows.
     """
 
     source: str
@@ -51,6 +56,8 @@ class Case:
     shown: Callable[[LlkRun], Array] | None = None
     defines: tuple[str, ...] = ()
     cycles: int = 100_000
+    hazards: Hazards = "error"
+    member: Member | None = None
 
 
 def relative_error(got: Array, expected: Array) -> float:

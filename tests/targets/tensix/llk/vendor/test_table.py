@@ -14,9 +14,9 @@ from tests.targets.tensix.llk.vendor.case import (
     relative_error,
     row_major,
 )
-from tests.targets.tensix.llk.vendor.cases import CASES
+from tests.targets.tensix.llk.vendor.cases import CASES, REASONS
 from tests.targets.tensix.llk.vendor.parameters import build_header
-from tests.targets.tensix.llk.vendor.table import EQUAL, operands, read_list
+from tests.targets.tensix.llk.vendor.table import EQUAL, describe_variant, operands, read_list, summary
 
 
 def test_every_source_that_is_equal_has_a_case_and_a_golden() -> None:
@@ -24,6 +24,28 @@ def test_every_source_that_is_equal_has_a_case_and_a_golden() -> None:
     equal = {name for name, what in expected.items() if what == EQUAL}
     assert equal <= {case.source for case in CASES if case.golden is not None}
     assert {case.source for case in CASES} <= expected.keys()
+
+
+def test_enough_sources_are_equal_and_the_rest_have_reasons() -> None:
+    expected = read_list()
+    assert sum(what == EQUAL for what in expected.values()) >= 80
+    assert not REASONS.keys() & {case.source for case in CASES} and REASONS.keys() <= expected.keys()
+    assert all(what.strip() for what in expected.values()) and "no golden" not in expected.values()
+
+
+def test_a_variant_is_described_by_what_differs_from_the_defaults() -> None:
+    given: dict[str, object] = {
+        "POOL_TYPE": "ckernel::PoolType::MAX",
+        "is_fp32_dest_acc_en": 1,
+        "constant": 1,
+        "formats": {},
+    }
+    assert describe_variant(Case("x", None, given, result="fp32")) == "bf16 to fp32 POOL_TYPE=MAX is_fp32_dest_acc_en=1"
+
+
+def test_the_summary_counts_those_of_the_member() -> None:
+    outcomes = {"a": EQUAL, "b": "PL1227 other", "c": "Blackhole only: x", "d": "PL0151 no"}
+    assert summary(outcomes, "wormhole") == "1 of 2 sources for wormhole equal their golden (4 in all)"
 
 
 def test_layouts_of_memory_are_inverses() -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tests.targets.tensix.llk.vendor.case import (
     FULL,
     PERF,
+    ROUNDED,
     SUMS,
     Case,
     Golden,
@@ -60,6 +61,13 @@ def _upper_rows_twice(a: Array, b: Array, c: Array) -> Array:
     return np.tile(from_row_major(a)[:, :16], (1, 2, 1))
 
 
+def _rows_copied(a: Array, b: Array, c: Array) -> Array:
+    """Four tiles; in the first face of three of them, rows 8 to 11 are those from 4 on."""
+    found = a[:4].copy()
+    found[:3, 8:12, :16] = a[:3, 4:8, :16]
+    return found
+
+
 def _op(name: str) -> dict[str, object]:
     fidelity = FULL if name == "ELWMUL" else {}
     return {**fidelity, "ELTWISE_BINARY_OP": f"ckernel::EltwiseBinaryType::{name}"}
@@ -74,7 +82,7 @@ _POLLUTED: Final[tuple[tuple[int, int, Golden, float], ...]] = (
     (0, 2, first_tile(_product), SUMS),
     (1, 0, lambda a, b, c: a[1:2], 0.0),
     (2, 0, lambda a, b, c: a[1:2], 0.0),
-    (2, 1, first_tile(lambda a, b, c: a - b[:, :, :1]), SUMS),
+    (2, 1, first_tile(lambda a, b, c: a - b[:, :, :1]), ROUNDED),
 )
 """A custom product, a reduction, a difference: before a copy, or behind it, or twice."""
 COPIES: Final = (
@@ -87,11 +95,11 @@ TILE_CASES: Final = (
     *(Case(name, first_tile(_copy)) for name in COPIES),
     *(Case(name, first_tile(_product), FULL, SUMS) for name in PRODUCTS),
     *(Case(name, first_tile(lambda a, b, c: from_row_major(a))) for name in TILIZED),
-    Case("eltwise_binary_test", first_tile(lambda a, b, c: a + b), _op("ELWADD"), SUMS),
-    Case("eltwise_binary_test", first_tile(lambda a, b, c: a - b), _op("ELWSUB"), SUMS),
+    Case("eltwise_binary_test", first_tile(lambda a, b, c: a + b), _op("ELWADD"), ROUNDED),
+    Case("eltwise_binary_test", first_tile(lambda a, b, c: a - b), _op("ELWSUB"), ROUNDED),
     Case("eltwise_binary_test", first_tile(lambda a, b, c: a * b), _op("ELWMUL"), SUMS),
     Case("eltwise_mul_scalar_hifi_test", first_tile(lambda a, b, c: a * b), FULL, SUMS),
-    Case("multiple_tiles_eltwise_custom_test", first_tile(lambda a, b, c: a - b[:, :, :1]), FULL, SUMS),
+    Case("multiple_tiles_eltwise_custom_test", first_tile(lambda a, b, c: a - b[:, :, :1]), FULL, ROUNDED),
     Case("matmul_pack_untilize_test", first_tile(lambda a, b, c: row_major(a @ b)), FULL, SUMS),
     Case("pack_untilize_test", first_tile(lambda a, b, c: row_major(a))),
     Case("pack_rows_test", first_tile(_first_rows)),
@@ -135,7 +143,7 @@ TILE_CASES: Final = (
         "tilize_calculate_untilize_L1",
         first_tile(lambda a, b, c: from_row_major(a) + from_row_major(b)),
         {"iterations": 2},
-        SUMS,
+        ROUNDED,
     ),
     *(
         Case(name, first_tile(_product), {**FULL, "iterations": 2, "DO_RESTORE": 1}, SUMS)
@@ -145,13 +153,13 @@ TILE_CASES: Final = (
         Case("experimental_reconfig_escape_test", golden, {**FULL, "POLLUTER": polluter, "SEQUENCE": sequence}, near)
         for polluter, sequence, golden, near in _POLLUTED
     ),
-    Case("sdpa_weighted_reduce_test", first_tile(_weighted), {}, SUMS, operand=_quarters, shown=_upper_rows),
+    Case("sdpa_weighted_reduce_test", first_tile(_weighted), {}, ROUNDED, operand=_quarters, shown=_upper_rows),
     *(
         Case(
             "unpack_a_bcast_eltwise_test",
             lambda a, b, c, how=how: how(a[:1, :1], b[:2]),
             {**_op(name), "SRCA_REUSE_COUNT": 2, "NUM_TILES_IN_BLOCK": 2},
-            SUMS,
+            ROUNDED,
             operand=_quarters,
         )
         for name, how in (("ELWADD", np.add), ("ELWSUB", np.subtract), ("ELWMUL", np.multiply))
@@ -160,7 +168,7 @@ TILE_CASES: Final = (
         "unpack_a_bcast_eltwise_perf",
         lambda a, b, c: a[:1, :1] + b[:2],
         {"SRCA_REUSE_COUNT": 2, "TILE_CNT": 2},
-        SUMS,
+        ROUNDED,
         places=PERF,
         shown=lambda run: run.outputs["R"][:4:2],
     ),
@@ -171,5 +179,22 @@ TILE_CASES: Final = (
         _reduce("COL", "MAX"),
         ones=True,
     ),
-    Case("eltwise_bcast_col_custom_perf", first_tile(lambda a, b, c: a - b[:, :, :1]), FULL, SUMS, places=PERF),
+    Case(
+        "generalized_moe_gate_test",
+        _rows_copied,
+        {
+            "GMG_MODE": 2,
+            "GMG_SUB_OP": 4,
+            "GMG_ROW_SRC": 4,
+            "GMG_ROW_DST": 8,
+            "GMG_SRCB": 16,
+            "GMG_TOPK": 8,
+            "GMG_OUTPUT_TILES": 2,
+            "GMG_SECTIONS": 1,
+        },
+        operand=lambda x: (np.abs(x) * 2**15).astype(np.uint16),
+        form="uint16",
+        result="uint16",
+    ),
+    Case("eltwise_bcast_col_custom_perf", first_tile(lambda a, b, c: a - b[:, :, :1]), FULL, ROUNDED, places=PERF),
 )
