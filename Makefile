@@ -105,8 +105,9 @@ silicon: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tensix.sfpi.vendor.silicon build/ttnn
 
 # LLK: a checkout with the vendor's low-level kernels (tt-metal or tt-llk); without it, the wheel in build/.
+# MEMBER=blackhole runs those that Blackhole's part of the model takes.
 llk: .venv/installed .venv/tools
-	$(BIN)/python -m tests.targets.tensix.llk.vendor.table $(if $(LLK),"$(LLK)",build/ttnn)
+	$(BIN)/python -m tests.targets.tensix.llk.vendor.table $(if $(LLK),"$(LLK)",build/ttnn) $(MEMBER)
 
 # Minutes; the tests search a few rows again.
 select-table: .venv/installed .venv/tools

@@ -59,7 +59,8 @@ CPP_ENDINGS: Final = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".h")
 _UNIT: Final = """{before}{include}
 {after}{linkage}void *const __polyloom_kept[] = {{{kept}}};
 """
-_DEFINED = re.compile(r"^define .*?@([-\w.$]+)\(", re.MULTILINE)
+# Names with `$`, as lambdas have them, are in quotes.
+_DEFINED = re.compile(r'^define .*?@"?([-\w.$]+)"?\(', re.MULTILINE)
 _VALUE = re.compile(r"%byte\.\d+")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
 _KEPT = re.compile(r"^@_*polyloom_kept = .*?\[(ptr .*?)\]", re.MULTILINE)
@@ -235,7 +236,8 @@ class _Reader:
         """Function head: a function whose only block is empty, and the text of all blocks; `place` becomes that of its
         head.
         """
-        match = re.search(rf"^define (.*?)@{re.escape(name)}\((.*)\{{\n((?:(?!\}}).*\n)*)", self.module, re.MULTILINE)
+        head = rf'^define (.*?)@"?{re.escape(name)}"?\((.*)\{{\n((?:(?!\}}).*\n)*)'
+        match = re.search(head, self.module, re.MULTILINE)
         if match is None:
             raise Unsupported(f"`{name}`, which clang leaves without a body,")
         before, rest, body = match.groups()

@@ -50,7 +50,16 @@ void run_kernel() {
     }
 }
 """
+LAMBDA: Final = (
+    VECTORS.replace("template <int N>\ninline void kernel(int turns) {", "constexpr auto kernel = [](int turns) {")
+    .replace("}\nvoid run_kernel", "};\nvoid run_kernel")
+    .replace("kernel<8>(8)", "kernel(8)")
+)
 NOTHING: Final = "void run_kernel() {}\n"
+WAIT: Final = (
+    '#include "tile.h"\nvoid run_kernel() {{\n    TTI_SEMWAIT(SYNC, {0}, IS_EMPTY);\n    TTI_SEMGET({0});\n}}\n'
+)
+"""Of a ring of three threads, each behind what another posts too late."""
 WAITS: Final = '#include "tile.h"\nvoid run_kernel() { TTI_SEMWAIT(SYNC, DONE, IS_EMPTY); TTI_SEMGET(DONE); }\n'
 WRONG: Final = {
     "missing-include": "missing.cpp nothing.cpp nothing.cpp",
@@ -68,6 +77,10 @@ WRONG: Final = {
     "undefined": "undefined.cpp nothing.cpp nothing.cpp",
     "too-large": "large.cpp nothing.cpp nothing.cpp",
     "deadlock": "nothing.cpp nothing.cpp waits.cpp",
+    "deadlock-of-three": "wait0.cpp wait1.cpp wait2.cpp",
+    "shape-of-tiles": "nothing.cpp --in A:bf16=narrow.npy",
+    "no-folder": "missing.cpp nothing.cpp nothing.cpp -I nowhere",
+    "hazard": "nothing.cpp hazard.cpp nothing.cpp",
     "other-target": "nothing.cpp --on riscv",
 }
 
@@ -80,6 +93,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {
         "nothing.cpp": NOTHING,
         "waits.cpp": WAITS,
+        **{f"wait{k}.cpp": WAIT.format(name) for k, name in enumerate(("1 << 7", "FILLED", "DONE"))},
+        "hazard.cpp": '#include "tile.h"\nvoid run_kernel() {\n    TTI_SFPLOAD(0, 2, 2, 0);\n}\n',
         "missing.cpp": '#include "ckernel_of_mine.h"\n' + NOTHING,
         "other.cpp": '#include "only_there.h"\n' + NOTHING,
         "entry.cpp": "void run() {}\n",
@@ -93,6 +108,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("checkout/tt_llk_blackhole/llk_lib/only_there.h").touch()
     np.save("a.npy", np.arange(1024, dtype=np.float32).reshape(32, 32) / 64)
     np.save("odd.npy", np.zeros((5, 7), np.float32))
+    np.save("narrow.npy", np.zeros((2, 32, 24), np.float32))
 
 
 def test_three_threads_and_what_json_tells(call: Call) -> None:
@@ -108,9 +124,10 @@ def test_three_threads_and_what_json_tells(call: Call) -> None:
     assert json.loads(Path("t.json").read_text())["traceEvents"] and "</html>" in Path("r.html").read_text()
 
 
-def test_vector_functions_of_the_math_thread_beside_words() -> None:
-    """A template over a helper of vectors becomes code of its own, which the loop of words calls."""
-    Path("vectors.cpp").write_text(VECTORS, encoding="utf-8")
+@pytest.mark.parametrize("text", [VECTORS, LAMBDA], ids=["template", "lambda"])
+def test_vector_functions_of_the_math_thread_beside_words(text: str) -> None:
+    """A template or a lambda over a helper of vectors becomes code of its own, which the loop of words calls."""
+    Path("vectors.cpp").write_text(text, encoding="utf-8")
     given = np.linspace(-4, 4, 2048, dtype=np.float32).reshape(2, 32, 32)
     found = tensix.llk("unpack.cpp", "vectors.cpp", "pack.cpp", inputs={"A:bf16": given}, outputs=["C:bf16"])
     held = to_numbers("bf16", to_bits("bf16", given, "A"))

@@ -193,6 +193,23 @@ def test_what_an_unpacker_does_not_do_faults_by_name(bench: Bench, at: int, bits
         bench.run(unpacr())
 
 
+def test_zeros_need_no_format_and_may_lie_behind_the_last_row(bench: Bench) -> None:
+    """What kernels do after a tile of FP32 that they unpacked into Dst: a row of zeros into SrcA, behind row 63."""
+    describe(bench, 0, "fp32", count=16)
+    with pytest.raises(ValueError, match="do not convert"):
+        bench.run(unpacr())
+    bench.srca[:] = 5
+    bench.run(unpacr(0, (1, 4)))
+    assert (bench.srca[0, 0] == 0).all() and (bench.srca[0, 1:] == 5).all()
+    describe(bench, 0, "bf16", count=16)
+    bench.field(40, (64 + 1024) * 2, 16, 16)
+    with pytest.raises(ValueError, match="a row of SrcA beyond 63"):
+        bench.run(unpacr())
+    bench.srca[:] = 5
+    bench.run(unpacr(0, (1, 4)))
+    assert (bench.srca[0, 1:] == 5).all()
+
+
 @pytest.mark.parametrize("bits, value", [(1, 0), (5, 0x7FFFF)])
 def test_unpacr_nop_clears_the_bank_that_it_fills_next(bench: Bench, bits: int, value: int) -> None:
     bench.srca[:] = 5

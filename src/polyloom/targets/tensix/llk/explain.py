@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.clang import diagnostics
+from polyloom.riscv.source_lines import Lines
 from polyloom.targets.tensix.llk.headers import LIBRARIES, find_other_architecture
 from polyloom.targets.tensix.options import Core
 from polyloom.targets.tensix.words.isa import Member
@@ -21,6 +23,7 @@ _MISSING: Final = re.compile(r"'(.*)' file not found")
 _UNDEFINED: Final = re.compile(r"undefined symbol: (.*)")
 _OVERFLOWED: Final = re.compile(r"will not fit in region '(\w+)': overflowed by (\d+) bytes")
 _NO_STACK: Final = "data leave no room for the stack"
+_ADDRESS: Final = re.compile(r"(?:pushed )?from (0x[0-9a-f]+)")
 _VECTORS: Final = "__sfpi_"
 
 
@@ -42,10 +45,10 @@ def explain_compiler(messages: str, includes: Sequence[str], member: Member) -> 
             what = f"the kernel is for another architecture: '{missing[1]}' is a header of {library}"
             yield replace(found, code="PL1227", message=what, help=f"{run}, or include a header of {LIBRARIES[member]}")
         else:
-            help = (
-                f"give the folder of {missing[1]}, a checkout of tt-metal or tt-llk, or an unpacked ttnn wheel: -I DIR"
-            )
-            yield replace(found, help=help)
+            # A mistyped folder looks like a missing header, and clang says nothing about it.
+            absent = next((f"{folder} is no folder; " for folder in includes if not Path(folder).is_dir()), "")
+            what = f"the folder of {missing[1]}, a checkout of tt-metal or tt-llk, or an unpacked ttnn wheel"
+            yield replace(found, help=f"{absent}give {what}: -I DIR")
 
 
 def explain_linker(messages: str, core: Core, path: str) -> Iterator[Diagnostic]:
@@ -80,6 +83,19 @@ def explain_deadlock(error: PolyloomError, semaphores: Sequence[Sequence[int]]) 
         notes = (*notes, f"semaphores stand at {held}")
     help = "compare how many tiles each thread handles: one waits for what another does not unpack, compute or pack"
     return PolyloomError(replace(found, notes=notes, help=help))
+
+
+def locate_addresses(error: PolyloomError, lines: Sequence[Lines]) -> PolyloomError:
+    """Diagnostic with lines of the sources in the place of addresses, where the programs tell them."""
+
+    def place(found: re.Match[str]) -> str:
+        # Programs have rooms of their own in L1, so an address is in one table at most.
+        here = next((at for each in lines if (at := each.at(int(found[1], 16))) is not None), None)
+        return found[0] if here is None else f"from {here}"
+
+    first = error.diagnostics[0]
+    notes = tuple(_ADDRESS.sub(place, note) for note in first.notes)
+    return PolyloomError(replace(first, message=_ADDRESS.sub(place, first.message), notes=notes))
 
 
 def _name_role(note: str) -> str:

@@ -29,6 +29,7 @@ from polyloom.targets.tensix.words.numbers import (
     to_numbers,
     to_rows,
     to_tiles,
+    unfit_error,
 )
 
 Array = NDArray[Any]
@@ -39,7 +40,7 @@ _HEADER: Final = 16
 _SIDE: Final = 32
 _NAMED: Final = re.compile(r"([A-Za-z_]\w*)(?:@(0[xX][0-9a-fA-F]+|[0-9]+))?(?::(\w+))?")
 _BY_TYPE: Final = {"float32": "fp32", "float64": "fp32", "float16": "fp16"}
-_CODES: Final = {
+CODES: Final = {
     "fp32": 0, "fp16": 1, "bf16": 5, "bfp8": 6, "int32": 8, "uint16": 9, "int8": 14, "uint32": 24, "uint8": 30,
 }  # fmt: skip
 """Data formats by the numbers that the configuration takes (ISA documentation, page of data formats)."""
@@ -137,7 +138,18 @@ def tile_rows(name: str, array: Array) -> Array:
     if array.ndim == 2 and array.shape[1] != COLUMNS and not any(side % _SIDE for side in array.shape):
         across = array.reshape(array.shape[0] // _SIDE, _SIDE, array.shape[1] // _SIDE, _SIDE)
         return to_rows(np.ascontiguousarray(across.transpose(0, 2, 1, 3)).reshape(-1, _SIDE, _SIDE), name)
+    # Padding is the user's to choose: zeros are wrong for a product of all, or a maximum.
+    if array.ndim >= 2 and array.shape[-1] != COLUMNS and any(side % _SIDE for side in array.shape[-2:]):
+        raise _partial_tile(name, array.shape)
     return to_rows(array, name)
+
+
+def _partial_tile(name: str, shape: tuple[int, ...]) -> PolyloomError:
+    high, wide = (-side % _SIDE for side in shape[-2:])
+    pads = ", ".join([*("(0, 0)" for _ in shape[:-2]), f"(0, {high})", f"(0, {wide})"])
+    full = "x".join(str(side) for side in (*shape[:-2], shape[-2] + high, shape[-1] + wide))
+    what = f"{name} is an array of {'x'.join(map(str, shape))}: a tile is {_SIDE}x{_SIDE}"
+    return unfit_error(what, f"pad it to {full}: np.pad({name}, [{pads}]); or give rows of {COLUMNS}")
 
 
 def _place_operand(
@@ -172,7 +184,7 @@ def operands_header(operands: Iterable[Operand]) -> str:
     """Text of operands.h."""
     lines = (
         f"constexpr __polyloom_operand {o.name}{{{o.address:#x}, {o.tiles}, "
-        f"{l1_bytes(o.format, min(o.rows, TILE_ROWS))}, {_CODES[o.format]}}};\n"
+        f"{l1_bytes(o.format, min(o.rows, TILE_ROWS))}, {CODES[o.format]}}};\n"
         for o in operands
     )
     return _HEADER_TEXT.format(operands="".join(lines))

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from polyloom import temporary
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.riscv.source_lines import Lines, decode_lines
 from polyloom.targets.target import Json
-from polyloom.targets.tensix.llk.explain import explain_deadlock
+from polyloom.targets.tensix.llk.explain import explain_deadlock, locate_addresses
 from polyloom.targets.tensix.llk.operands import (
     Operand,
     OperandName,
@@ -45,13 +46,15 @@ _BOOT_SEMAPHORES: Final = (2, 6, 7)
 
 @dataclass(frozen=True, slots=True)
 class LlkRun:
-    """Run of a kernel: results by name, how it ended, the tile afterwards, and where the operands are."""
+    """Run of a kernel: results by name, how it ended, the tile afterwards, where operands are, and programs' line
+    tables."""
 
     outputs: Mapping[str, Array]
     outcome: Outcome
     tile: Tile
     operands: tuple[Operand, ...]
     trace: Trace
+    lines: tuple[Lines, ...] = ()
 
     @property
     def cycles(self) -> int:
@@ -60,9 +63,11 @@ class LlkRun:
     def error(self) -> PolyloomError | None:
         """Fault, hazard or deadlock, if there was one (PL1220 to PL1222)."""
         found = self.outcome.error()
-        if found is not None and self.outcome.stop == "deadlock":
-            return explain_deadlock(found, self.tile.semaphores.tolist())
-        return found
+        if found is None:
+            return None
+        if self.outcome.stop == "deadlock":
+            found = explain_deadlock(found, self.tile.semaphores.tolist())
+        return locate_addresses(found, self.lines)
 
     def memory_map(self) -> list[Json]:
         """Operands as data for JSON."""
@@ -124,7 +129,9 @@ def run_llk(
         tile.release(core, entry)
     outcome = tile.run(max_cycles, check=False)
     results = {named.name: read_operand(tile, by_name[named.name]) for named in outputs}
-    return LlkRun(results, outcome, tile, operands, trace(tile) if tracing else Trace())
+    # Programs that were given as executables have lines only if they were compiled with -g.
+    lines = tuple(decode_lines(data) for parts in programs.values() for data in parts)
+    return LlkRun(results, outcome, tile, operands, trace(tile) if tracing else Trace(), lines)
 
 
 def _boot(tile: Tile) -> None:

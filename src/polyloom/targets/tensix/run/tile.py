@@ -8,6 +8,7 @@ docs/targets/tensix.md says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,7 @@ STOPS: Final[tuple[Stop, ...]] = ("idle", "max-cycles", "deadlock", "fault")
 _MOST_DRAM: Final = 1 << 30
 """Bytes of a channel (ISA documentation, WormholeB0/DRAMTile/README.md)."""
 _LATENCIES: Final = range(1, 10_001)
+_WAITING: Final = re.compile(r"\b(word|behind) (0x[0-9a-f]{8})\b")
 _LOCAL, _IRAM = 0xFFB00000, 0xFFC00000
 _CORE: Final = parse_isa("rv32im")
 
@@ -76,6 +78,14 @@ class Finding:
             earlier = _word_phrase(self.earlier, self.earlier_pc, self.earlier_index, self.member)
             parts.append(f"after {earlier} of cycle {self.earlier_cycle}")
         return "; ".join(parts)
+
+
+def _name_words(wait: str, member: Member) -> str:
+    """What a thread waits for, with instructions in the place of words."""
+    # The word that waits may stand behind another, which holds its thread.
+    return _WAITING.sub(
+        lambda found: f"{'behind ' if found[1] == 'behind' else ''}`{disassemble(int(found[2], 16), member)}`", wait
+    )
 
 
 def _word_phrase(word: int, pc: int, index: int, member: Member) -> str:
@@ -341,7 +351,7 @@ class Tile:
             self.native.cycles,
             hazards,
             self._translate_finding(fault) if fault else None,
-            tuple(self.native.waits),
+            tuple(_name_words(each, self.member) for each in self.native.waits),
         )
         error = outcome.error() if check else None
         if error is not None:

@@ -12,13 +12,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from tests.targets.tensix.llk.vendor.case import Case
+
+from polyloom.targets.tensix.llk.operands import CODES
+from polyloom.targets.tensix.words.numbers import TILE_ROWS, l1_bytes
+
 U32, INT, BOOL = "unsigned", "int", "bool"
-A, B, C, RESULT = 0x30000, 0x60000, 0x90000, 0xC0000
-"""Where operands lie."""
-BFLOAT: Final = 5
-"""The number of the data format BF16."""
-_TILE: Final = 2048
-"""Bytes of a tile."""
 _INCLUDED: Final = ("operand", "llk_defs", "llk_sfpu_types", "perf", "tensix_types")
 _CONSTANTS: Final = (
     "UNPACK_A_IN", "UNPACK_B_IN", "UNPACK_S_IN", "UNPACK_A_OUT", "UNPACK_B_OUT", "UNPACK_S_OUT", "MATH_FORMAT",
@@ -105,8 +104,8 @@ CHOICES: Final[Mapping[str, str]] = {
     "SFPU_BINARY_OPERATION": "ckernel::BinaryOp::ADD",
     "SFPU_BINARY_OP": "ckernel::BinaryOp::ADD",
     "SFPU_DST_ROUNDING_MODE": "ckernel::DstRoundingMode::Default",
-    "TYPECAST_IN_FORMAT": "5u",
-    "TYPECAST_OUT_FORMAT": "0u",
+    "TYPECAST_IN_FORMAT": "DataFormat::Float16_b",
+    "TYPECAST_OUT_FORMAT": "DataFormat::Int32",
 }
 _FIELDS: Final = (
     "unpack_A_src", "unpack_B_src", "unpack_S_src", "unpack_A_dst", "unpack_B_dst", "unpack_S_dst", "math", "sfpu_src",
@@ -114,10 +113,11 @@ _FIELDS: Final = (
 )  # fmt: skip
 
 
-def build_header(given: Mapping[str, object], source: str) -> str:
-    """Text of build.h: defaults, and what a case gives; `iterations` is the number of formats that are an array. All
-    formats are BF16. Constants that the source defines itself are left out."""
-    return "\n".join(_lines(given, source))
+def build_header(case: Case, source: str) -> str:
+    """Text of build.h: defaults, and what a case gives; `iterations` is the number of formats that are an array,
+    `formats` are numbers of formats that differ from those of operands and result. Constants that the source defines
+    itself are left out."""
+    return "\n".join(_lines(case, source))
 
 
 def _is_defined(name: str, source: str) -> bool:
@@ -126,7 +126,15 @@ def _is_defined(name: str, source: str) -> bool:
     return re.search(defined, source, re.MULTILINE) is not None
 
 
-def _lines(given: Mapping[str, object], source: str) -> Iterator[str]:
+def _format_numbers(case: Case) -> Iterator[str]:
+    given: Mapping[str, int] = case.given.get("formats", {})  # type: ignore[assignment] # the one mapping among values
+    for name in _FIELDS:
+        form = case.result if name.startswith("pack") else case.form
+        yield str(given.get(name, CODES[form]))
+
+
+def _lines(case: Case, source: str) -> Iterator[str]:
+    given = case.given
     yield "#pragma once\n#include <array>\n#include <type_traits>"
     yield from (f'#include "{name}.h"' for name in _INCLUDED)
     yield "#define RUNTIME_PARAMETERS [[maybe_unused]] const struct RuntimeParams&"
@@ -134,19 +142,23 @@ def _lines(given: Mapping[str, object], source: str) -> Iterator[str]:
     numbers = [f"constexpr {kind} {name} = {given.get(name, value)};" for name, (kind, value) in NUMBERS.items()]
     yield from (line for name, line in zip(NUMBERS, numbers, strict=True) if not _is_defined(name, source))
     chosen = {name: given.get(name, value) for name, value in CHOICES.items() if not _is_defined(name, source)}
+    # What only one source asks for is not in the tables.
+    chosen |= {name: value for name, value in given.items() if name.isupper() and name not in {*NUMBERS, *CHOICES}}
     yield from (f"constexpr auto {name} = {value};" for name, value in chosen.items())
     yield "struct RuntimeParams {"
     yield from (f"static {line}" for line in numbers)
-    one = f"{{{', '.join([str(BFLOAT)] * len(_FIELDS))}}}"
+    one = f"{{{', '.join(_format_numbers(case))}}}"
     two = f"{{{one}, {one}}}"
     yield f"static constexpr FormatConfig formats{f'[2] = {two}' if given.get('iterations') else f' = {one}'};"
-    places = {"A": A, "B": B, "C": C, "Res": RESULT}
-    buffers = [f"constexpr Operand buffer_{name}{{{at:#x}, {_TILE}}};" for name, at in places.items()]
+    buffers = [
+        f"constexpr Operand buffer_{name}{{{at:#x}, {l1_bytes(form, TILE_ROWS)}}};"
+        for name, at, form in zip(("A", "B", "C", "Res"), case.places, (*3 * (case.form,), case.result), strict=True)
+    ]
     yield from (f"static {line}" for line in buffers)
     yield "};"
     yield from buffers
     if "UNPACK_A_IN" in source:
-        yield from (f"constexpr unsigned {name} = {BFLOAT};" for name in _CONSTANTS)
+        yield from (f"constexpr unsigned {name} = {CODES[case.form]};" for name in _CONSTANTS)
     if "formats_array" in source:
         yield "constexpr unsigned L1_to_L1_ITERATIONS = 2;"
         yield f"constexpr FormatConfig formats_array[2] = {two};"
