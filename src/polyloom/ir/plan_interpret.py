@@ -105,8 +105,8 @@ def chain_phases(
         used = [known[outer] for _, outer in phase.inputs if outer in known]
         arrays |= {p.name: make_element(p.value.evaluate(around), p.dtype) for p in used}
         # Arrays are handed over, not copied: a phase returns new ones for its outputs.
-        read = {inner: _window_of(arrays[outer], phase, inner, around) for inner, outer in phase.inputs}
-        held = {inner: _window_of(arrays[outer], phase, inner, around) for inner, outer in phase.outputs}
+        read = {inner: window_elements(arrays[outer], phase.window(inner, around)) for inner, outer in phase.inputs}
+        held = {inner: window_elements(arrays[outer], phase.window(inner, around)) for inner, outer in phase.outputs}
         written = execute(number, around, read, held)
         for inner, outer in phase.outputs:
             part = phase.window(inner, around)
@@ -118,20 +118,24 @@ def chain_phases(
             if outer not in own:
                 arrays[outer] = arrays[outer].copy()
                 own.add(outer)
-            outside, inside = _overlap(arrays[outer].shape, part)
-            arrays[outer][outside] = written[inner][inside]
+            write_window(arrays[outer], part, written[inner])
     return {a.name: arrays[a.name] for a in signature.outputs}
 
 
-def _window_of(array: Any, phase: Bindings, name: str, around: Mapping[str, int]) -> Any:
-    """What a phase sees of an array, row by row; 0 where a window has elements that the array has not."""
-    part = phase.window(name, around)
+def window_elements(array: Any, part: tuple[range, ...] | None) -> Any:
+    """Elements of a window, or the array itself; 0 where a window has elements that the array has not."""
     if part is None:
         return array
     made = np.zeros([len(r) for r in part], array.dtype)
     outside, inside = _overlap(array.shape, part)
     made[inside] = array[outside]
     return made
+
+
+def write_window(array: Any, part: tuple[range, ...], elements: Any) -> None:
+    """Write the elements of a window in their places."""
+    outside, inside = _overlap(array.shape, part)
+    array[outside] = elements[inside]
 
 
 def _overlap(shape: tuple[int, ...], window: tuple[range, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from polyloom.targets.tcpa.words.phases.stages import (
     places_in_stage,
     progress_of_phase,
     read_phases,
+    given_values,
     stage_names,
 )
 from polyloom.targets.tcpa.words.phases.steps_file import Bound
@@ -157,9 +157,8 @@ def instantiate(
                 made.append(Option(replace(best[number].stage, data=instantiate_phase(number, candidate))))
         return made
 
-    taken = choose_candidates(
-        best, rival_options, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays)
-    )
+    shapes = {a.name: tuple(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays}
+    taken = choose_candidates(best, rival_options, shapes)
     return phase_file.fill_template(form, known, [option.stage.data for option in taken])
 
 
@@ -211,13 +210,14 @@ def simulate(
         simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
     found, observed, counters = run(data), list[Simulation](), list[str]()
-    waiting, count = iter(found.steps), len(found.steps)
+    waiting, count, given = iter(found.steps), len(found.steps), given_values(data)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
         own, part = next(waiting), progress_of_phase(progress, len(observed) + 1, count)
         simulated = partial(one, own.data, member, taken, trace, part)
-        where = ", ".join(f"{name} = {value}" for name, value in around.items())
-        counters.append(" ".join(f"{name}={value}" for name, value in around.items()))
+        own_counters = {name: value for name, value in around.items() if name not in given}
+        where = ", ".join(f"{name} = {value}" for name, value in own_counters.items())
+        counters.append(" ".join(f"{name}={value}" for name, value in own_counters.items()))
         observed.append(locate_error(number + 1, len(found.phased.stages), simulated, where))
         return {
             name: overwrite_elements(before, observed[-1].outputs[name], own.accesses[name][1])
@@ -225,7 +225,7 @@ def simulate(
         }
 
     phased = found.phased
-    outputs = chain_phases(phased, stage_names(data), phased.tree, {}, inputs, execute)
+    outputs = chain_phases(phased, stage_names(data), phased.tree, given, inputs, execute)
     numbers = tuple(step.number for step in found.steps)
     return Execution(outputs, tuple(observed), found.transfers, numbers, tuple(counters))
 
