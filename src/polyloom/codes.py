@@ -1114,7 +1114,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0824": (
         "block sizes",
-        "`--block i=32,j=32,k=64` cuts loops into blocks of so many iterations, in Python `block={\"i\": 32}`. A name is "
+        '`--block i=32,j=32,k=64` cuts loops into blocks of so many iterations, in Python `block={"i": 32}`. A name is '
         "that of a loop of the source; it stands for all loops of that name. A size is at least 1.",
     ),
     "PL0870": (

@@ -71,7 +71,9 @@ class Phase:
 def evaluate_arguments(
     parameters: tuple[str, ...], arguments: tuple[tuple[Affine, ...], ...], around: Mapping[str, int]
 ) -> dict[str, int]:
-    """Values of a phase's parameters, each the least of its arguments, and at least 0; without any, those of the same names."""
+    """Values of a phase's parameters, each the least of its arguments, and at least 0; without any, those of the same
+    names.
+    """
     if not arguments:
         return {name: around[name] for name in parameters}
     return {
@@ -93,8 +95,8 @@ def evaluate_window(
 class Plan:
     """`inputs` must be given (an output among them begins with the given values, other outputs with 0); `outputs` are
     the results; `intermediates` pass values from phase to phase. The three share one name space; an array in both
-    `inputs` and `outputs` is the same one. Every phase has the plan's parameters, and its assumptions at least, unless it has
-    arguments."""
+    `inputs` and `outputs` is the same one. Every phase has the plan's parameters, and its assumptions at least, unless
+    it has arguments."""
 
     name: str
     parameters: tuple[str, ...]

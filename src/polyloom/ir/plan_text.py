@@ -11,8 +11,8 @@
         parameter N, k, ...
 
 A phase is a program of the equation language, further to the right. One of a block says where its windows begin and
-what its parameters are: `phase 1 where A is A at [i, k] with n = min(32, N - i)`. `frontend.pla.plan` reads it back, without spans
-and reasons, and with simplified conditions.
+what its parameters are: `phase 1 where A is A at [i, k] with n = min(32, N - i)`.
+`frontend.pla.plan` reads plans back, without spans and reasons, and with simplified conditions.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Steps(Generic[T]):
-    """`body` for every `stride`-th value of `counter`, from the lowest one on; with step -1 the same values, downwards. No
-    value is negative. `span` is that of the loop in the user's text; `slow` is a warning where the user can avoid the
+    """`body` for every `stride`-th value of `counter`, from the lowest one on; with step -1 the same values, downwards.
+    No value is negative. `span` is that of the loop in the user's text; `slow` is a warning where the user can avoid the
     steps."""
 
     counter: str
@@ -122,7 +122,9 @@ def print_head(loop: Steps[Any]) -> str:
     low = print_extreme("max", loop.lower)
     high = print_extreme("min", tuple(bound - 1 for bound in loop.upper))
     stride = "" if loop.stride == 1 else f" by {loop.stride}"
-    return f"{loop.counter} = " + (f"{low} .. {high}{stride}" if loop.step == 1 else f"{high} .. {low}{stride} downwards")
+    return f"{loop.counter} = " + (
+        f"{low} .. {high}{stride}" if loop.step == 1 else f"{high} .. {low}{stride} downwards"
+    )
 
 
 def print_outline(tree: Tree[int], margin: str = "") -> Iterator[str]:

@@ -77,7 +77,9 @@ def _plan_in_blocks(subject: Subject, plan: Plan, sizes: Mapping[str, int]) -> P
     source = cast("Source | None", subject.source)
     if source is None or source.nest is None:
         message = "equations have no loops to cut into blocks"
-        raise PolyloomError(Diagnostic("PL0824", message, USAGE, help="leave --block out, or give a Python or C function"))
+        raise PolyloomError(
+            Diagnostic("PL0824", message, USAGE, help="leave --block out, or give a Python or C function")
+        )
     return with_deep_stack(plan_blocks)(source.nest, plan, sizes, not source.exact)
 
 

@@ -35,8 +35,8 @@ _NUMBERED = re.compile(r"(.+)_[0-9]+")
 
 
 def plan_blocks(nest: Nest, whole: Plan, sizes: Mapping[str, int], reassociate: bool = False) -> Plan:
-    """Plan of a checked nest in blocks of `sizes`, by the names of loops; `whole` is its plan without blocks, which says
-    what is given and what is a result. Errors: PL0266 and PL0267 where blocks change what is computed, PL0265 for
+    """Plan of a checked nest in blocks of `sizes`, by the names of loops; `whole` is its plan without blocks, which
+    says what is given and what is a result. Errors: PL0266 and PL0267 where blocks change what is computed, PL0265 for
     bounds, PL0824 for names and sizes, and those of a plan.
     """
     cut, placed = _legal_blocks(nest, loop_sizes(nest, sizes))
@@ -45,8 +45,8 @@ def plan_blocks(nest: Nest, whole: Plan, sizes: Mapping[str, int], reassociate: 
 
 
 def _legal_blocks(nest: Nest, sizes: Mapping[str, int]) -> tuple[Tree[Block], tuple[Placed, ...]]:
-    """Blocks that keep the order of accesses. Loops around cut ones that are not cut themselves lie whole in each block,
-    as far as that is legal; else the outer ones are loops of steps, one iteration each.
+    """Blocks that keep the order of accesses. Loops around cut ones that are not cut themselves lie whole in each
+    block, as far as that is legal; else the outer ones are loops of steps, one iteration each.
     """
     outer = [loop.name for loop in loop_nodes(nest.body) if loop.name not in sizes and _has_cut(loop, sizes)]
     for count in range(len(outer) + 1):
@@ -127,8 +127,10 @@ class _Blocks:
         plan = make_plan(own, analyse(own, self.reassociate))
         windows = {name: (outer, origin) for name, (outer, origin, _) in made.windows.items()}
         renamed = {a.name: self.intermediate(a, made) for a in plan.intermediates}
-        windows |= {name: (outer, (Affine((), 0),) * len(a.shape)) for (name, outer), a in
-                    zip(renamed.items(), plan.intermediates, strict=True)}
+        windows |= {
+            name: (outer, (Affine((), 0),) * len(a.shape))
+            for (name, outer), a in zip(renamed.items(), plan.intermediates, strict=True)
+        }
         return tuple(_bind_windows(phase, made, windows) for phase in plan.phases)
 
     def storage(self, block: Block) -> tuple[Storage, ...]:
@@ -155,9 +157,7 @@ class _Blocks:
         """A block's nest with the parameters that it needs, and windows for arrays."""
         used = {r.name for a in assignments(made.nodes) for r in (a.target, *accesses(a.value))}
         own = [s for s in sub.storage if s.name in used and s.name not in made.windows]
-        own += [
-            replace(sub[outer], name=name, shape=extents) for name, (outer, _, extents) in made.windows.items()
-        ]
+        own += [replace(sub[outer], name=name, shape=extents) for name, (outer, _, extents) in made.windows.items()]
         symbols = _symbols(made, own)
         bounds = [c for loop in around if loop.counter in symbols for c in _range(loop)]
         symbols |= frozenset[str]().union(*(c.symbols for c in bounds))

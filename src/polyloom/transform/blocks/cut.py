@@ -113,9 +113,7 @@ class _Cutting:
         strip = Strip(loop, Affine.symbol(counter), size)
         return (self.steps(loop, counter, size, self.tree(loop.body, (*around, strip)), around),)
 
-    def innermost(
-        self, loop: Loop, size: int, around: tuple[Strip, ...], before: tuple[Node, ...]
-    ) -> Tree[Block]:
+    def innermost(self, loop: Loop, size: int, around: tuple[Strip, ...], before: tuple[Node, ...]) -> Tree[Block]:
         counter = self.counter(loop)
         rest = Block((*around, Strip(loop, Affine.symbol(counter), size)), loop.body)
         if not before:

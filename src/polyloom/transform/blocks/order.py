@@ -109,9 +109,7 @@ class _Instance:
         for loop, number in zip(placed.around, blocks, strict=True):
             first = self.own(loop.lower[0]) + number * loop.stride
             strides += [number, *_equal(self.values[loop.counter], first)]
-        self.domain = [
-            (*self.own_all(piece.constraints), *strides) for piece in placed.statement.domain.pieces
-        ]
+        self.domain = [(*self.own_all(piece.constraints), *strides) for piece in placed.statement.domain.pieces]
 
     def own(self, form: Affine) -> Affine:
         return form.substitute(self.values)
@@ -122,8 +120,10 @@ class _Instance:
 
 def _times(statement: Statement) -> Time:
     """Schedule vector of a statement (2d + 1 form)."""
-    parts = ((Affine((), position), Affine.symbol(loop) * step) if loop else (Affine((), position),)
-             for position, loop, step in statement.order)
+    parts = (
+        (Affine((), position), Affine.symbol(loop) * step) if loop else (Affine((), position),)
+        for position, loop, step in statement.order
+    )
     return tuple(form for part in parts for form in part)
 
 

@@ -17,8 +17,8 @@ from polyloom.targets.tcpa.words.phases.phase_file import INPUT, OUTPUT, PARAMET
 from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
     decode_steps,
-    given_values,
     file_kind,
+    given_values,
     has_phases,
     note_phase,
     phase_files,

@@ -34,13 +34,13 @@ from polyloom.targets.tcpa.words.phases import phase_file, steps_file
 from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import (
     choices_by_phase,
+    given_values,
     has_phases,
     locate_error,
     open_phases,
     places_in_stage,
     progress_of_phase,
     read_phases,
-    given_values,
     stage_names,
 )
 from polyloom.targets.tcpa.words.phases.steps_file import Bound

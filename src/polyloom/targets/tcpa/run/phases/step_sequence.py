@@ -107,9 +107,7 @@ class Run:
         if len(self.steps) == 1:
             return (0,)
         shapes = {a.name: array_shape(a, {}) for a in self.phased.arrays}
-        touched = (
-            step.touched_outside(shapes, around) for step, around in zip(self.steps, self.around, strict=True)
-        )
+        touched = (step.touched_outside(shapes, around) for step, around in zip(self.steps, self.around, strict=True))
         return tuple(transfer_cycles(touched, shapes))
 
     def of_phase(self, number: int) -> Sequence[int]:

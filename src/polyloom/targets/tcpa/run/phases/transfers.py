@@ -107,4 +107,3 @@ def _busiest_bank(sent: list[Numbers], received: list[Numbers]) -> int:
         int(np.unique(np.concatenate([_NOTHING, *banks]), return_counts=True)[1].max(initial=0))
         for banks in (sent, received)
     )
-

@@ -221,7 +221,8 @@ def stage_names(data: bytes) -> tuple[NamedStage, ...]:
 
 def _name_arrays(phased: Phased, stage: Stage) -> NamedStage:
     inner, outer = program_file.arrays(stage.data), [phased.arrays[n] for n in stage.arrays]
-    parameters = program_file.parameters(stage.data)
+    symbolic = stage.data.startswith(program_file.MAGICS[0])
+    parameters = program_file.parameters(stage.data) if symbolic else ()
     if len(parameters) != len(stage.arguments):
         raise _format_error("a phase has not one argument for each of its parameters")
     if not phased.counters and (stage.windows or [b for b, *_ in stage.arguments] != [*map(Affine.symbol, parameters)]):
