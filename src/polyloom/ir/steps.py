@@ -21,9 +21,10 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Steps(Generic[T]):
-    """`body` for every `stride`-th value of `counter`, from the lowest one on; with step -1 the same values, downwards.
-    No value is negative. `span` is that of the loop in the user's text; `slow` is a warning where the user can avoid the
-    steps."""
+    """`body` for every `stride`-th value of `counter`, from the lowest one on; with step -1 the same, downwards. No
+    value is negative. `span` is that of the loop in the user's text; `slow` is a warning where the user can avoid the
+    steps.
+    """
 
     counter: str
     lower: tuple[Affine, ...]
