@@ -27,12 +27,15 @@ CASES = {
     "gemm": ("examples/kernels/gemm.py", (7, 5, 6)),
     "covariance": ("examples/kernels/covariance.py", (9, 7)),
     "floyd_warshall": ("tests/kernels/steps/floyd_warshall.py", (7,)),
+    "fir": ("examples/kernels/fir.py", (11, 5)),
+    "matmul": ("tests/kernels/blocks/matmul.py", (7, 8, 9)),
 }
+BLOCKS = {"fir": {"i": 4, "j": 3}, "matmul": {"i": 3, "j": 4, "k": 5}}
 
 
 @cache
 def compiled(name: str) -> pl.Compiled:
-    return pl.compile(ROOT / CASES[name][0], on="tcpa:wide")
+    return pl.compile(ROOT / CASES[name][0], on="tcpa:wide", block=BLOCKS.get(name))
 
 
 @cache

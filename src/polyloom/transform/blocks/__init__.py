@@ -24,8 +24,9 @@ from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.steps import Steps, Tree, as_loop, loops
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal_form import normalize
 from polyloom.transform.blocks.cut import Block, cut_blocks
-from polyloom.transform.blocks.order import Placed, check_order, crossing_locals, place_statements
+from polyloom.transform.blocks.order import check_order, crossing_locals, place_statements
 from polyloom.transform.blocks.windows import BlockNest, Origin, block_nest
 from polyloom.transform.dataflow import analyse
 from polyloom.transform.phases import make_plan
@@ -39,12 +40,11 @@ def plan_blocks(nest: Nest, whole: Plan, sizes: Mapping[str, int], reassociate: 
     says what is given and what is a result. Errors: PL0266 and PL0267 where blocks change what is computed, PL0265 for
     bounds, PL0824 for names and sizes, and those of a plan.
     """
-    cut, placed = _legal_blocks(nest, loop_sizes(nest, sizes))
-    made = _Blocks(nest, cut, crossing_locals(nest, placed), reassociate)
-    return made.plan(whole)
+    cut, crossing = _legal_blocks(nest, loop_sizes(nest, sizes))
+    return _Blocks(nest, cut, crossing, reassociate).plan(whole)
 
 
-def _legal_blocks(nest: Nest, sizes: Mapping[str, int]) -> tuple[Tree[Block], tuple[Placed, ...]]:
+def _legal_blocks(nest: Nest, sizes: Mapping[str, int]) -> tuple[Tree[Block], dict[str, int]]:
     """Blocks that keep the order of accesses. Loops around cut ones that are not cut themselves lie whole in each
     block, as far as that is legal; else the outer ones are loops of steps, one iteration each.
     """
@@ -53,12 +53,13 @@ def _legal_blocks(nest: Nest, sizes: Mapping[str, int]) -> tuple[Tree[Block], tu
         cut = cut_blocks(nest, {**sizes, **dict.fromkeys(outer[:count], 1)})
         placed = place_statements(nest, cut)
         try:
-            check_order(nest, placed)
+            crossing = crossing_locals(nest, placed)
+            check_order(nest, placed, crossing)
         except PolyloomError:
             if count == len(outer):
                 raise
         else:
-            return cut, placed
+            return cut, crossing
     raise AssertionError("one more try than there are loops")
 
 
@@ -168,7 +169,7 @@ class _Blocks:
         assumptions, kept = project_parameters(self.nest.assumptions, self.nest.parameters, symbols)
         parameters = (*kept, *(loop.counter for loop in around if loop.counter in symbols), *sizes)
         pieces = tuple(Polyhedron((*p.constraints, *bounds)) for p in assumptions.pieces)
-        return Nest(sub.name, parameters, Condition(pieces), tuple(own), made.nodes, sub.span)
+        return Nest(sub.name, parameters, normalize(Condition(pieces)), tuple(own), made.nodes, sub.span)
 
 
 def _range(loop: Steps[Block]) -> list[Affine]:

@@ -51,18 +51,28 @@ def _place(nest: Nest, tree: Tree[Block], around: tuple[Steps[Block], ...], time
                 yield Placed(statement, node, around, here)
 
 
-def check_order(nest: Nest, placed: Sequence[Placed]) -> None:
-    """Check that blocks keep the order of conflicting accesses to arguments. Raises PL0266."""
+def check_order(nest: Nest, placed: Sequence[Placed], crossing: Mapping[str, int]) -> None:
+    """Check that blocks keep the order of conflicting accesses to arguments, and to locals whose values cross. Raises
+    PL0266.
+    """
     order = {s.assign.name: s for s in statements(nest)}
-    arguments = {s.name for s in nest.storage if s.role == "argument" and s.writable}
+    shared = {s.name: 0 for s in nest.storage if s.role == "argument" and s.writable} | {**crossing}
     for one, other in product(placed, repeat=2):
         if not (one.around and other.around):
             continue
-        for a, b in product(_accesses(one.statement.assign), _accesses(other.statement.assign)):
-            conflict = a[0].name == b[0].name and (a[1] or b[1]) and a[0].name in arguments
+        for a, b in product(_shared_accesses(one, shared), _shared_accesses(other, shared)):
+            conflict = a[0].name == b[0].name and (a[1] or b[1])
             if conflict and _turned_around(nest, order, (one, a[0]), (other, b[0])):
                 names = " and ".join(f"`{name}`" for name in _cut_loops(one))
                 raise wrong_order(one.statement.assign, other.statement.assign, a[0].name, names)
+
+
+def _shared_accesses(placed: Placed, shared: Mapping[str, int]) -> Iterator[tuple[Reference, bool]]:
+    """Accesses to what blocks share; a local has an element for each iteration of so many outer loops."""
+    for reference, writes in _accesses(placed.statement.assign):
+        if reference.name in shared:
+            own = map(Affine.symbol, placed.statement.loops[: shared[reference.name]])
+            yield replace(reference, index=(*own, *reference.index)), writes
 
 
 def _cut_loops(placed: Placed) -> tuple[str, ...]:
