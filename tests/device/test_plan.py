@@ -14,6 +14,7 @@ from tests.kernels.sizes import MINI
 
 import polyloom as pl
 from polyloom._native import instantiate as native
+from polyloom.ir.arguments import array_shape
 from polyloom.targets.tcpa.run.phases import step_sequence
 from polyloom.targets.tcpa.run.phases.step_sequence import Run
 from polyloom.targets.tcpa.words.concrete_file import strip_origin
@@ -129,6 +130,7 @@ def test_every_bank_reads_the_latest_value(name: str) -> None:
     values, region = CASES[name][1], (2, 3)
     made, run = native.walk(compiled(name).data, values, *region), on_host(name, values, region)
     names = [a.name for a in run.phased.arrays]
+    shapes = {a.name: array_shape(a, {}) for a in run.phased.arrays}
     latest, banks = dict[Element, int](), dict[tuple[int, Element], int]()
     moves = [move for move in made.transfers if len(run.steps) > 1]
     for number, step in enumerate(run.steps):
@@ -137,7 +139,7 @@ def test_every_bank_reads_the_latest_value(name: str) -> None:
             sent = latest.get(element, 0) if sender[0] == OUTSIDE else banks[bank(*sender), element]
             assert sender[0] != OUTSIDE or element not in latest
             banks[bank(*receiver), element] = sent
-        reads, writes = step.touched
+        reads, writes = step.accesses_of_step(shapes, run.around[number])
         for array, (places, elements) in reads.items() if moves else ():
             for key in zip(places.tolist(), elements.tolist(), strict=True):
                 assert banks[key[0], (array, key[1])] == latest.setdefault((array, key[1]), 0)

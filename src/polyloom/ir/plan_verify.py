@@ -106,12 +106,12 @@ def _check_bindings(
     for inner, (_, outer) in zip(declared, pairs, strict=True):
         if outer not in arrays:
             yield Diagnostic("PL0204", f"`{inner.name}` of `{name}` is bound to `{outer}`, which the plan has not")
-        elif not _has_shape_of(inner, arrays[outer], dict(phase.windows).get(inner.name)):
+        elif not _shapes_agree(inner, arrays[outer], dict(phase.windows).get(inner.name)):
             message = f"`{inner.name}` of `{name}` and `{outer}` have different types or shapes"
             yield Diagnostic("PL0208", message)
 
 
-def _has_shape_of(inner: Array, outer: Array, origin: tuple[Affine, ...] | None) -> bool:
+def _shapes_agree(inner: Array, outer: Array, origin: tuple[Affine, ...] | None) -> bool:
     """Whether an array of a phase may be that array of the plan, or a window of it that begins at `origin`."""
     if origin is None:
         return replace(outer, name=inner.name, span=inner.span) == inner

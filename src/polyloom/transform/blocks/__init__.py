@@ -136,9 +136,9 @@ class _Blocks:
 
     def storage(self, block: Block) -> tuple[Storage, ...]:
         """Storage of a block's nest: locals whose values cross are arguments with an element for each iteration."""
-        return tuple(self.expanded(s, block) if s.name in self.crossing else s for s in self.nest.storage)
+        return tuple(self.expand_local(s, block) if s.name in self.crossing else s for s in self.nest.storage)
 
-    def expanded(self, storage: Storage, block: Block) -> Storage:
+    def expand_local(self, storage: Storage, block: Block) -> Storage:
         """Array expansion (Feautrier 1988) of a local by the strips that all blocks with it have in common."""
         extents = list[Affine]()
         for strip in block.strips[: self.crossing[storage.name]]:

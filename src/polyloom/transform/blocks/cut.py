@@ -20,7 +20,7 @@ from polyloom.ir.nest import Loop, Nest, Node, loops, taken_names
 from polyloom.ir.steps import Steps, Tree
 from polyloom.names import fresh_name
 from polyloom.sets import Affine
-from polyloom.transform.blocks.refusals import one_bound
+from polyloom.transform.blocks.refusals import bounds_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ def strip_loop(strip: Strip, body: tuple[Node, ...]) -> Loop:
 
 def cut_blocks(nest: Nest, sizes: Mapping[str, int]) -> Tree[Block]:
     """Blocks of a nest whose loops of these names are cut, and the loops of steps around them. Raises PL0265."""
-    made = _Cutting(sizes, taken_names(nest) | {*nest.parameters})
+    made = _StripMining(sizes, taken_names(nest) | {*nest.parameters})
     return made.tree(nest.body, ())
 
 
 @dataclass
-class _Cutting:
+class _StripMining:
     """Recursive cutting of a nest. Mutable: names that are taken."""
 
     sizes: Mapping[str, int]
@@ -139,7 +139,7 @@ class _Cutting:
 def _start(loop: Loop, around: tuple[Strip, ...]) -> Affine:
     """The least value of a loop's counter in these strips."""
     if len(loop.lower) != 1:
-        raise one_bound(loop)
+        raise bounds_error(loop)
     return _extreme(loop.lower[0], around, -1)
 
 
@@ -157,6 +157,6 @@ def _extreme(form: Affine, around: tuple[Strip, ...], sign: int) -> Affine:
         elif len(strip.loop.upper) == 1:
             value = _extreme(strip.loop.upper[0], around[: around.index(strip)], 1) - 1
         else:
-            raise one_bound(strip.loop)
+            raise bounds_error(strip.loop)
         form = form.substitute({strip.loop.name: value})
     return form

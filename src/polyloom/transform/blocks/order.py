@@ -19,14 +19,14 @@ from polyloom.names import hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import is_empty, parameter_set, to_set
 from polyloom.transform.blocks.cut import Block
-from polyloom.transform.blocks.refusals import crossing_local, wrong_order
+from polyloom.transform.blocks.refusals import crossing_error, order_error
 from polyloom.transform.parts import flows_of_locals
 
 Time = tuple[Affine, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedStatement:
     """A statement of a block: within which loops of steps, and when its block runs."""
 
     statement: Statement
@@ -35,12 +35,12 @@ class Placed:
     time: Time
 
 
-def place_statements(nest: Nest, tree: Tree[Block]) -> tuple[Placed, ...]:
+def place_statements(nest: Nest, tree: Tree[Block]) -> tuple[PlacedStatement, ...]:
     """Statements of all blocks, in coordinates of the whole nest."""
     return tuple(_place(nest, tree, (), ()))
 
 
-def _place(nest: Nest, tree: Tree[Block], around: tuple[Steps[Block], ...], time: Time) -> Iterator[Placed]:
+def _place(nest: Nest, tree: Tree[Block], around: tuple[Steps[Block], ...], time: Time) -> Iterator[PlacedStatement]:
     for position, node in enumerate(tree):
         here = (*time, Affine((), position))
         loop = as_loop(node)
@@ -48,10 +48,10 @@ def _place(nest: Nest, tree: Tree[Block], around: tuple[Steps[Block], ...], time
             yield from _place(nest, loop.body, (*around, loop), (*here, Affine.symbol(loop.counter) * loop.step))
         elif isinstance(node, Block):
             for statement in statements(replace(nest, body=node.body)):
-                yield Placed(statement, node, around, here)
+                yield PlacedStatement(statement, node, around, here)
 
 
-def check_order(nest: Nest, placed: Sequence[Placed], crossing: Mapping[str, int]) -> None:
+def check_order(nest: Nest, placed: Sequence[PlacedStatement], crossing: Mapping[str, int]) -> None:
     """Check that blocks keep the order of conflicting accesses to arguments, and to locals whose values cross. Raises
     PL0266.
     """
@@ -62,12 +62,12 @@ def check_order(nest: Nest, placed: Sequence[Placed], crossing: Mapping[str, int
             continue
         for a, b in product(_shared_accesses(one, shared), _shared_accesses(other, shared)):
             conflict = a[0].name == b[0].name and (a[1] or b[1])
-            if conflict and _turned_around(nest, order, (one, a[0]), (other, b[0])):
+            if conflict and _order_changes(nest, order, (one, a[0]), (other, b[0])):
                 names = " and ".join(f"`{name}`" for name in _cut_loops(one))
-                raise wrong_order(one.statement.assign, other.statement.assign, a[0].name, names)
+                raise order_error(one.statement.assign, other.statement.assign, a[0].name, names)
 
 
-def _shared_accesses(placed: Placed, shared: Mapping[str, int]) -> Iterator[tuple[Reference, bool]]:
+def _shared_accesses(placed: PlacedStatement, shared: Mapping[str, int]) -> Iterator[tuple[Reference, bool]]:
     """Accesses to what blocks share; a local has an element for each iteration of so many outer loops."""
     for reference, writes in _accesses(placed.statement.assign):
         if reference.name in shared:
@@ -75,7 +75,7 @@ def _shared_accesses(placed: Placed, shared: Mapping[str, int]) -> Iterator[tupl
             yield replace(reference, index=(*own, *reference.index)), writes
 
 
-def _cut_loops(placed: Placed) -> tuple[str, ...]:
+def _cut_loops(placed: PlacedStatement) -> tuple[str, ...]:
     return tuple(strip.loop.name for strip in placed.block.strips if strip.size is not None)
 
 
@@ -84,16 +84,19 @@ def _accesses(assign: Assign) -> Iterator[tuple[Reference, bool]]:
     yield from ((read, False) for read in dict.fromkeys(accesses(assign.value)))
 
 
-def _turned_around(
-    nest: Nest, order: Mapping[str, Statement], first: tuple[Placed, Reference], second: tuple[Placed, Reference]
+def _order_changes(
+    nest: Nest,
+    order: Mapping[str, Statement],
+    first: tuple[PlacedStatement, Reference],
+    second: tuple[PlacedStatement, Reference],
 ) -> bool:
     """Whether `second` touches an element of `first` after it in the source, and in a block before it."""
     sides = (_Instance(first[0], "first"), _Instance(second[0], "second"))
     (one, other), dims = sides, [*sides[0].dims, *sides[1].dims]
     pairs = zip(first[1].index, second[1].index, strict=True)
-    same = [c for a, b in pairs for c in _equal(one.own(a), other.own(b))]
-    before = [side.own_all(_times(order[side.placed.statement.assign.name])) for side in sides]
-    blocks = [side.own_all(side.placed.time) for side in sides]
+    same = [c for a, b in pairs for c in _equality(one.rename_form(a), other.rename_form(b))]
+    before = [side.rename_forms(_times(order[side.placed.statement.assign.name])) for side in sides]
+    blocks = [side.rename_forms(side.placed.time) for side in sides]
     context = parameter_set(nest.assumptions, nest.parameters)
     for sooner, later in product(_precedes(*before), _precedes(*reversed(blocks))):
         for p, q in product(one.domain, other.domain):
@@ -108,7 +111,7 @@ def _turned_around(
 class _Instance:
     """An instance of a placed statement, whose loops and counters are variables of their own."""
 
-    def __init__(self, placed: Placed, side: str) -> None:
+    def __init__(self, placed: PlacedStatement, side: str) -> None:
         self.placed = placed
         counters = [loop.counter for loop in placed.around]
         names = [*placed.statement.loops, *counters]
@@ -117,15 +120,15 @@ class _Instance:
         self.dims = [next(iter(form.symbols)) for form in (*self.values.values(), *blocks)]
         strides = list[Affine]()
         for loop, number in zip(placed.around, blocks, strict=True):
-            first = self.own(loop.lower[0]) + number * loop.stride
-            strides += [number, *_equal(self.values[loop.counter], first)]
-        self.domain = [(*self.own_all(piece.constraints), *strides) for piece in placed.statement.domain.pieces]
+            first = self.rename_form(loop.lower[0]) + number * loop.stride
+            strides += [number, *_equality(self.values[loop.counter], first)]
+        self.domain = [(*self.rename_forms(piece.constraints), *strides) for piece in placed.statement.domain.pieces]
 
-    def own(self, form: Affine) -> Affine:
+    def rename_form(self, form: Affine) -> Affine:
         return form.substitute(self.values)
 
-    def own_all(self, forms: Sequence[Affine]) -> list[Affine]:
-        return [self.own(form) for form in forms]
+    def rename_forms(self, forms: Sequence[Affine]) -> list[Affine]:
+        return [self.rename_form(form) for form in forms]
 
 
 def _times(statement: Statement) -> Time:
@@ -151,15 +154,15 @@ def _precedes(first: Sequence[Affine], second: Sequence[Affine]) -> Iterator[lis
             return
 
 
-def _equal(a: Affine, b: Affine) -> list[Affine]:
+def _equality(a: Affine, b: Affine) -> list[Affine]:
     return [a - b, b - a]
 
 
-def crossing_locals(nest: Nest, placed: Sequence[Placed]) -> dict[str, int]:
+def crossing_locals(nest: Nest, placed: Sequence[PlacedStatement]) -> dict[str, int]:
     """Locals whose values pass from block to block, each with the number of outer loops for whose iterations it gets
     an element of its own. Raises PL0267 where other iterations of these loops read it.
     """
-    blocks: dict[str, list[Placed]] = {}
+    blocks: dict[str, list[PlacedStatement]] = {}
     for p in placed:
         blocks.setdefault(p.statement.assign.name, []).append(p)
     flows = list(flows_of_locals(nest))
@@ -174,7 +177,7 @@ def crossing_locals(nest: Nest, placed: Sequence[Placed]) -> dict[str, int]:
     depths = {name: _common_depth(name, placed) for name in crossing}
     for reader, name, _, common in flows:
         if name in depths and common < depths[name]:
-            raise crossing_local(name, blocks[reader][0].statement.assign)
+            raise crossing_error(name, blocks[reader][0].statement.assign)
     return depths
 
 
@@ -183,7 +186,7 @@ def _cut_depth(block: Block) -> int:
     return max((n for n, strip in enumerate(block.strips, 1) if strip.size is not None), default=0)
 
 
-def _common_depth(name: str, placed: Sequence[Placed]) -> int:
+def _common_depth(name: str, placed: Sequence[PlacedStatement]) -> int:
     """How many strips all blocks that use a local have in common."""
     users = [p for p in placed if any(r.name == name for r, _ in _accesses(p.statement.assign))]
     strips = [[strip.loop.name for strip in p.block.strips] for p in users]

@@ -7,7 +7,7 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.nest import Assign, Loop
 
 
-def one_bound(loop: Loop) -> PolyloomError:
+def bounds_error(loop: Loop) -> PolyloomError:
     """PL0265 of a loop with several bounds."""
     return input_error(
         "PL0265",
@@ -17,7 +17,7 @@ def one_bound(loop: Loop) -> PolyloomError:
     )
 
 
-def wrong_order(earlier: Assign, later: Assign, array: str, names: str) -> PolyloomError:
+def order_error(earlier: Assign, later: Assign, array: str, names: str) -> PolyloomError:
     """PL0266 of a dependence that blocks would turn around."""
     what = f"`{array}` of {earlier.name} and {later.name}" if earlier.name != later.name else f"`{array}`"
     return input_error(
@@ -29,7 +29,7 @@ def wrong_order(earlier: Assign, later: Assign, array: str, names: str) -> Polyl
     )
 
 
-def crossing_local(name: str, later: Assign) -> PolyloomError:
+def crossing_error(name: str, later: Assign) -> PolyloomError:
     """PL0267 of a local whose value an iteration of other loops reads in another block."""
     return input_error(
         "PL0267",

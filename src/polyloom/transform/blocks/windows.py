@@ -103,7 +103,7 @@ def _open_windows(nest: Nest, made: BlockNest, counters: frozenset[str], taken: 
             places[name, parts] = own, origin
             if extents != nest[name].shape or own != name or any(first != Affine((), 0) for first in origin):
                 made.windows[own] = name, origin, extents
-    made.nodes = _Relocated(counters, places).nodes(made.nodes)
+    made.nodes = _WindowReferences(counters, places).nodes(made.nodes)
 
 
 def _moving_parts(index: Sequence[Affine], counters: frozenset[str]) -> Origin:
@@ -139,7 +139,7 @@ def _footprint(
     (part,) = moving
     lows = [_extreme(form - part, loops, -1) for form in forms]
     highs = [_extreme(form - part, loops, 1) for form in forms]
-    low, high = _least(lows, 1), _least(highs, -1)
+    low, high = _minimum(lows, 1), _minimum(highs, -1)
     if low is None or high is None or (low.symbols | high.symbols) & counters:
         return None
     low = low.substitute(most)
@@ -161,7 +161,7 @@ def _extreme(form: Affine, loops: Sequence[Loop], sign: int) -> Affine | None:
     return form
 
 
-def _least(forms: Sequence[Affine | None], sign: int) -> Affine | None:
+def _minimum(forms: Sequence[Affine | None], sign: int) -> Affine | None:
     """The least form (with `sign` -1 the greatest) of those that differ by constants; None for others."""
     first = forms[0]
     differences = [None if form is None or first is None else form - first for form in forms]
@@ -170,7 +170,7 @@ def _least(forms: Sequence[Affine | None], sign: int) -> Affine | None:
     return first + sign * min(sign * d.constant for d in differences if d is not None)
 
 
-class _Relocated(Rewriter):
+class _WindowReferences(Rewriter):
     """References by their windows: array and subscripts from the first element on."""
 
     def __init__(self, counters: frozenset[str], places: Mapping[tuple[str, Origin], tuple[str, Origin]]) -> None:

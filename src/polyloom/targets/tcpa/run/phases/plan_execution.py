@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.diagnostics import PolyloomError
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays as Given
 from polyloom.ir.arguments import Arrays, Signature, check_parameters, has_plain_values
 from polyloom.ir.pla import Array
@@ -126,6 +126,9 @@ def instantiate(
         return phase_file.fill_template(form, values, [_instantiate_only_phase(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = choices_by_phase(candidate, phased.name, count, "candidate")
+    if layouts and any(stage.windows for stage in phased.stages):
+        message = f"the arrays of `{phased.name}` lie in blocks, each in memories of its own"
+        raise input_error("PL0522", message, help="leave out either the layouts or --block")
     places = _places(phased, phased.arrays, known, layouts)
     if phased.counters:
         lying = tuple(places[a.name] for a in phased.arrays) if places else ()

@@ -71,13 +71,13 @@ class Own:
         """By the numbers of elements in the phase's own arrays."""
         return touched_elements(self.stage, self.accesses)
 
-    def touched_outside(self, shapes: Mapping[str, tuple[int, ...]], around: Mapping[str, int]) -> Touched:
+    def accesses_of_step(self, shapes: Mapping[str, tuple[int, ...]], around: Mapping[str, int]) -> Touched:
         """By the numbers of elements in arrays of these shapes, in a step of these values."""
         if not self.stage.windows:
             return self.touched
-        return touched_elements(self.stage, self.accesses, partial(self._outside, shapes, around))
+        return touched_elements(self.stage, self.accesses, partial(self._outer_elements, shapes, around))
 
-    def _outside(
+    def _outer_elements(
         self, shapes: Mapping[str, tuple[int, ...]], around: Mapping[str, int], name: str, outer: str, elements: Numbers
     ) -> Numbers:
         window = self.stage.window(name, around)
@@ -107,7 +107,7 @@ class Run:
         if len(self.steps) == 1:
             return (0,)
         shapes = {a.name: array_shape(a, {}) for a in self.phased.arrays}
-        touched = (step.touched_outside(shapes, around) for step, around in zip(self.steps, self.around, strict=True))
+        touched = (step.accesses_of_step(shapes, around) for step, around in zip(self.steps, self.around, strict=True))
         return tuple(transfer_cycles(touched, shapes))
 
     def of_phase(self, number: int) -> Sequence[int]:
@@ -132,7 +132,8 @@ def run(data: bytes) -> Run:
         return _steps(decode_steps(data), read_phases(data))
     phased = read_phases(data)
     stages = named_stages(phased)
-    return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(stages)), ({},) * len(stages))
+    nothing: Mapping[str, int] = {}
+    return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(stages)), (nothing,) * len(stages))
 
 
 def _steps(bound: Bound, phased: Phased) -> Run:
@@ -152,9 +153,7 @@ def _steps(bound: Bound, phased: Phased) -> Run:
         values = tuple(stage.values(around).values())
         key = number, *values
         if (found := known.get(key)) is None:
-            counters = {b.symbols for bounds in stage.arguments for b in bounds}
-            used = frozenset[str]().union(*counters, *(f.symbols for _, origin in stage.windows for f in origin))
-            where = ", ".join(f"{n} = {v}" for n, v in around.items() if n in used and n not in given)
+            where = ", ".join(f"{n} = {v}" for n, v in around.items() if n in stage.symbols and n not in given)
             file = locate_error(number + 1, len(named), partial(makers[number], values), where)
             found = known[key] = Own(number, replace(stage, data=file), is_made=True)
             size += len(file)

@@ -47,6 +47,12 @@ class NamedStage:
     windows: tuple[tuple[Array, tuple[Affine, ...]], ...] = ()
     """Arrays of the file that are windows, each with its first element outside."""
 
+    @property
+    def symbols(self) -> frozenset[str]:
+        """Parameters of the kernel and counters on which its configuration or its windows depend."""
+        groups = (*self.arguments, *(origin for _, origin in self.windows))
+        return frozenset[str]().union(*(form.symbols for group in groups for form in group))
+
     def values(self, around: Mapping[str, int]) -> dict[str, int]:
         """Values of the file's parameters, for those of the kernel's and of the counters."""
         return evaluate_arguments(self.parameters, self.arguments, around)
