@@ -495,6 +495,8 @@ typedef struct {
     uint32_t routes;  // of the candidate
 } Reader;
 
+#define RANK 32  // of an array of a plan
+
 enum { PARAMETRIC = 4 };  // the role of a scalar that parameters and counters determine
 
 // An array of a plan: its `size` words are those from number `first` on, of all arrays'; its first element is word
@@ -503,22 +505,25 @@ typedef struct {
     uint32_t role, rank, at, first, size, base;
 } Variable;
 
-// The file of a phase, which arrays its own are, which value of the plan each of its parameters has and, where arrays
-// are placed, which of its own are outputs.
+// The file of a phase, which arrays its own are, how many parameters it has and, where arrays are placed, which of its
+// own are outputs. What its parameters are the least of is read from `arguments` on, which arrays are windows and where
+// they begin from `windows` on.
 typedef struct {
     uint32_t at, length, arrays, values;
+    uint32_t arguments, windows;
     uint32_t *array;
-    uint8_t *value, *output;
+    uint8_t *output;
 } Stage;
 
 enum { PHASE, UPWARDS, DOWNWARDS };
 
 // Of the tree, in preorder: the next phase, or the loop of a counter, whose bounds are read from `at` on and whose body
-// ends before `end`. `parent` is the loop around it, or NONE; `last` that of its counter's values.
+// ends before `end`. `parent` is the loop around it, or NONE; `last` that of its counter's values, which are `stride`
+// apart.
 typedef struct {
     uint8_t kind;
     uint32_t number, parent, end, at;
-    Int last;
+    Int last, stride;
 } Step;
 
 typedef struct {
@@ -538,6 +543,13 @@ typedef struct {
     size_t most;                 // keys at a time, of one call of `touches`
     bool is_concrete, is_alone;  // files of phases that need no instantiation; a file of one program
 } Whole;
+
+// A part of an array that a phase has as an array of its own: its rank, 0 for the whole array, its first element, and
+// the extents of the whole array.
+typedef struct {
+    uint32_t rank;
+    Int first[RANK], outside[RANK];
+} ArrayWindow;
 
 // What a concrete configuration says first, and where the rest of that begins.
 typedef struct {
@@ -819,6 +831,8 @@ bool read_bound(Whole *w, polyloom_walk_request *q);
 bool read_plan(Whole *w, const polyloom_walk_request *q);
 bool bounds_of(Whole *w, Step *s, Int *first);
 Int scalar_of(Whole *w, const Variable *slot);
+bool arguments_of(Whole *w, const Stage *s, int64_t *value);
+bool window_of(Whole *w, const Stage *s, uint32_t array, ArrayWindow *window);
 
 // touches.c
 void sort_keys(uint64_t *keys, uint32_t count);

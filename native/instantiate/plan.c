@@ -63,7 +63,7 @@ static uint32_t next_step(Whole *w, uint32_t number, uint32_t around) {
         const Step *s = &w->step[around];
         Int *value = &w->value[w->parameters + s->number];
         if (*value != s->last) {
-            *value += s->kind == UPWARDS ? 1 : -1;
+            *value += s->kind == UPWARDS ? s->stride : -s->stride;
             return around + 1;
         }
     }

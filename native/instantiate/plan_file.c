@@ -19,6 +19,18 @@ static Int affine_of(Whole *w, Reader *r) {
     return value;
 }
 
+// A bound of a loop: the greatest lower or the least upper one.
+static Int bound(Whole *w, Reader *r, bool upper) {
+    const uint32_t number = count(r);
+    Int found = upper ? INT_MOST : -INT_MOST;
+    if (!number) malformed(r);
+    for (uint32_t k = 0; k < number && ok(w->c); ++k) {
+        const Int value = affine_of(w, r);
+        found = upper ? min(found, value) : max(found, value);
+    }
+    return found;
+}
+
 // Whether no piece of the assumptions holds.
 static bool outside(Whole *w, Reader *r) {
     bool inside = false;
@@ -70,17 +82,18 @@ static bool read_stages(Whole *w, Reader *r) {
         s->arrays = count(r);
         TRY(s->array = keep(w->c, s->arrays, sizeof *s->array));
         for (uint32_t i = 0; i < s->arrays; ++i) s->array[i] = below(r, w->slots);
-        for (uint32_t k = count(r); k && ok(w->c); --k) below(r, w->counters);
+        s->arguments = (uint32_t)r->at;
+        s->values = count(r);
+        if (s->values > VALUES) return malformed(r);
+        for (uint32_t k = 0; k < s->values && ok(w->c); ++k) bound(w, r, true);
+        s->windows = (uint32_t)r->at;
+        for (uint32_t k = count(r); k && ok(w->c); --k) {
+            const uint32_t array = below(r, s->arrays), rank = below(r, RANK);
+            if (ok(w->c) && rank != w->slot[s->array[array]].rank) return malformed(r);
+            for (uint32_t i = 0; i < rank && ok(w->c); ++i) affine_of(w, r);
+        }
     }
     return at == files.end || malformed(r);
-}
-
-static void skip_bounds(Whole *w, Reader *r) {
-    for (int side = 0; side < 2; ++side) {
-        const uint32_t number = count(r);
-        if (!number) malformed(r);
-        for (uint32_t k = 0; k < number && ok(w->c); ++k) affine_of(w, r);
-    }
 }
 
 // How many of each are found so far.
@@ -95,9 +108,11 @@ static bool read_body(Whole *w, Reader *r, uint32_t parent, int depth, Found *fo
         const uint32_t number = kind == PHASE ? found->phases++ : found->loops++;
         if (!ok(w->c) || number >= (kind == PHASE ? w->stages : w->counters)) return malformed(r);
         Step *s = &w->step[w->steps++];
-        *s = (Step){(uint8_t)kind, number, parent, w->steps, (uint32_t)r->at, 0};
+        *s = (Step){(uint8_t)kind, number, parent, w->steps, (uint32_t)r->at, 0, 0};
         if (kind == PHASE) continue;
-        skip_bounds(w, r);
+        bound(w, r, false);
+        bound(w, r, true);
+        s->stride = (Int)below(r, (uint32_t)1 << 31) + 1;
         TRY(read_body(w, r, (uint32_t)(s - w->step), depth + 1, found));
         s->end = w->steps;
     }
@@ -119,52 +134,33 @@ static uint32_t name_at(Reader *r) {
     return (uint32_t)at;
 }
 
-// A list of names: where they are, and how many.
-static uint32_t *names_at(Reader *r, uint32_t *number) {
+// Reads past a list of names, and tells how many there are.
+static void skip_names(Reader *r, uint32_t *number) {
     *number = count(r);
-    uint32_t *at = keep(r->c, *number, sizeof *at);
-    for (uint32_t i = 0; i < *number && ok(r->c); ++i) at[i] = name_at(r);
-    return at;
+    for (uint32_t i = 0; i < *number && ok(r->c); ++i) name_at(r);
 }
 
-static bool same_name(Context *c, size_t a, size_t b) {
-    const size_t size = after_name(c, a) - a;
-    return after_name(c, b) - b == size && same_bytes(c->data + a, c->data + b, size);
+// How many parameters the phase has whose file `c->data` is.
+static void parameters_of(Context *c, size_t size, uint32_t *number) {
+    if (!check_container(c, size, "PLSC", SYMBOLIC_VERSION, OF_PHASE)) return;
+    Reader first = section_of(c, 0, OF_PHASE);
+    *number = below(&first, 1 << 16);
 }
 
-// How many parameters the phase has whose file `c->data` is, and where their names begin.
-static size_t parameters_of(Context *c, size_t size, uint32_t *number) {
-    uint32_t sizes[5];
-    if (!check_container(c, size, "PLSC", SYMBOLIC_VERSION, OF_PHASE)) return 0;
-    Reader first = section_of(c, 0, OF_PHASE), r = section_of(c, OF_PHASE - 1, OF_PHASE);
-    for (int i = 0; i < 5; ++i) sizes[i] = below(&first, 1 << 16);
-    *number = sizes[0];
-    for (uint32_t i = 0; i < 3 + sizes[4] && ok(c); ++i) name_at(&r);
-    const size_t names = r.at;
-    for (uint32_t i = 0; i < sizes[0] && ok(c); ++i) name_at(&r);
-    return names;
-}
-
-// Which value of the plan each parameter of a phase has: that of the same name.
-static bool read_values(Whole *w, Stage *s, const uint32_t *name) {
+// Whether a phase has one argument for each of its parameters.
+static bool check_values(Whole *w, const Stage *s) {
     Context *c = w->c;
     const uint8_t *const whole = c->data;
+    uint32_t parameters = 0;
     c->data += s->at;
-    size_t at = s->at;
     if (w->is_concrete)
         check_words(c, s->length);
     else
-        at += parameters_of(c, s->length, &s->values);
+        parameters_of(c, s->length, &parameters);
     c->data = whole;
     if (!ok(c)) c->position += s->at;
-    TRY(ok(c) && (s->value = keep(c, s->values, 1)));
-    for (uint32_t i = 0; i < s->values; ++i, at = after_name(c, at)) {
-        uint32_t k = 0;
-        while (k < w->parameters + w->counters && !same_name(c, name[k], at)) ++k;
-        if (k == w->parameters + w->counters) return fail(c, 705, at);
-        s->value[i] = (uint8_t)k;
-    }
-    return ok(c);
+    TRY(ok(c));
+    return parameters == s->values || fail(c, 705, s->at);
 }
 
 static bool take_values(Whole *w, const polyloom_walk_request *r) {
@@ -187,24 +183,22 @@ static bool take_candidates(Whole *w, const polyloom_walk_request *r) {
 
 static bool read_phases(Whole *w, const polyloom_walk_request *q) {
     Context *c = w->c;
-    TRY(check_container(c, q->symbolic_size, w->is_concrete ? "PLCP" : "PLSP", 2, SECTIONS));
+    TRY(check_container(c, q->symbolic_size, w->is_concrete ? "PLCP" : "PLSP", 3, SECTIONS));
     Reader head = section_of(c, 0, SECTIONS), names = section_of(c, SECTIONS - 1, SECTIONS);
     c->s.names_end = SIZE_MAX;
     name_at(&names);
-    const uint32_t *parameter = names_at(&names, &w->parameters), *counter = names_at(&names, &w->counters);
     uint32_t arrays;
-    names_at(&names, &arrays);
+    skip_names(&names, &w->parameters);
+    skip_names(&names, &w->counters);
+    skip_names(&names, &arrays);
     if (!ok(c) || (uint64_t)w->parameters + w->counters >= VALUES) return malformed(&names);
-    uint32_t name[VALUES];
-    memcpy(name, parameter, w->parameters * sizeof *name);
-    memcpy(name + w->parameters, counter, w->counters * sizeof *name);
     TRY(take_values(w, q));
     const bool refused = outside(w, &head);
     // Layouts and candidates of a request are those of the arrays and phases; a file may say another number.
     if (w->layout && w->placed != NONE && w->placed != arrays) return malformed(&names);
     TRY(ok(c) && read_slots(w, &head) && read_stages(w, &head) && read_tree(w, &head));
     if (head.at != head.end || names.at != names.end || w->slots != arrays) return malformed(&head);
-    for (Stage *s = w->stage; s < w->stage + w->stages; ++s) TRY(read_values(w, s, name));
+    for (Stage *s = w->stage; s < w->stage + w->stages; ++s) TRY(check_values(w, s));
     if (refused) return fail(c, 504, 0);
     return take_candidates(w, q) && (!w->is_concrete || words_of_phases(w)) && (!w->layout || prepare_layouts(w));
 }
@@ -220,9 +214,8 @@ static bool read_alone(Whole *w, const polyloom_walk_request *q) {
         check_words(w->c, size);
     else
         parameters_of(w->c, size, &w->parameters);
-    TRY(ok(w->c) && take_values(w, q) && (w->stage->value = keep(w->c, w->parameters, 1)));
+    TRY(ok(w->c) && take_values(w, q));
     w->stage->values = w->parameters;
-    for (uint32_t k = 0; k < w->parameters; ++k) w->stage->value[k] = (uint8_t)k;
     return take_candidates(w, q);
 }
 
@@ -243,22 +236,14 @@ bool read_plan(Whole *w, const polyloom_walk_request *q) {
     return (w->is_alone ? read_alone : read_phases)(w, &own);
 }
 
-// A bound of a loop: the greatest lower or the least upper one.
-static Int bound(Whole *w, Reader *r, bool upper) {
-    const uint32_t number = count(r);
-    Int found = upper ? INT_MOST : -INT_MOST;
-    for (uint32_t k = 0; k < number && ok(w->c); ++k) {
-        const Int value = affine_of(w, r);
-        found = upper ? min(found, value) : max(found, value);
-    }
-    return found;
-}
-
 // The first and the last value of a loop's counter; `first` is beyond `last` where there is none.
 bool bounds_of(Whole *w, Step *s, Int *first) {
     Reader r = section_of(w->c, 0, SECTIONS);
     r.at = s->at;
-    const Int low = bound(w, &r, false), high = sub(w->c, bound(w, &r, true), 1);
+    const Int low = bound(w, &r, false);
+    Int high = sub(w->c, bound(w, &r, true), 1);
+    // The greatest value is a whole number of strides from the least one.
+    if (high > low) high = sub(w->c, high, sub(w->c, high, low) % s->stride);
     *first = s->kind == UPWARDS ? low : high;
     s->last = s->kind == UPWARDS ? high : low;
     return ok(w->c);
@@ -268,4 +253,36 @@ Int scalar_of(Whole *w, const Variable *slot) {
     Reader r = section_of(w->c, 0, SECTIONS);
     r.at = slot->at;
     return affine_of(w, &r);
+}
+
+// The values of a phase's parameters, each the least of its arguments, and at least 0.
+bool arguments_of(Whole *w, const Stage *s, int64_t *value) {
+    if (w->is_alone) {
+        for (uint32_t i = 0; i < s->values; ++i) value[i] = w->value[i];
+        return true;
+    }
+    Reader r = section_of(w->c, 0, SECTIONS);
+    r.at = s->arguments;
+    count(&r);
+    for (uint32_t i = 0; i < s->values && ok(w->c); ++i) value[i] = max(bound(w, &r, true), 0);
+    return ok(w->c);
+}
+
+// The window that an array of a phase is.
+bool window_of(Whole *w, const Stage *s, uint32_t array, ArrayWindow *window) {
+    window->rank = 0;
+    if (w->is_alone) return true;
+    Reader r = section_of(w->c, 0, SECTIONS);
+    r.at = s->windows;
+    for (uint32_t k = count(&r); k && ok(w->c); --k) {
+        const bool found = below(&r, s->arrays) == array;
+        const uint32_t rank = below(&r, RANK);
+        for (uint32_t i = 0; i < rank && ok(w->c); ++i) window->first[i] = affine_of(w, &r);
+        if (!found) continue;
+        window->rank = rank;
+        r.at = w->slot[s->array[array]].at;
+        for (uint32_t i = 0; i < rank && ok(w->c); ++i) window->outside[i] = max(affine_of(w, &r), 0);
+        break;
+    }
+    return ok(w->c);
 }

@@ -72,7 +72,7 @@ bool make(Walker *k, const Stage *s, uint32_t candidate) {
         k->size = s->length;
         return true;
     }
-    for (uint32_t i = 0; i < s->values; ++i) k->value[1][i] = w->value[s->value[i]];
+    TRY(arguments_of((Whole *)w, s, k->value[1]));
     const size_t size = s->values * sizeof(int64_t);
     if (k->made == s && k->made_with == candidate && same_bytes(k->value[0], k->value[1], size)) return true;
     k->made = NULL;

@@ -40,6 +40,8 @@ typedef struct {
     const uint8_t *coefficients, *set, *half;
     uint32_t dimensions, halves, base;
     uint32_t digit[DIMENSIONS];
+    const uint8_t *extent;  // of an array that is a window
+    ArrayWindow window;
 } Scan;
 
 static uint32_t dot(const Scan *s, const uint8_t *coefficients, uint32_t constant) {
@@ -78,6 +80,30 @@ static uint64_t steps_of(const Scan *s) {
     return steps;
 }
 
+// The number in the whole array of an element of a window.
+static bool word_outside(Whole *w, const Scan *s, uint32_t *word) {
+    Int outside = 0, stride = 1;
+    for (uint32_t i = s->window.rank; i; --i) {
+        const uint32_t extent = load32(s->extent + 4 * (i - 1));
+        if (!extent) return fail(w->c, 705, 0);
+        const Int index = add(w->c, s->window.first[i - 1], *word % extent);
+        if (index < 0 || index >= s->window.outside[i - 1]) return fail(w->c, 705, 0);
+        outside = add(w->c, outside, mul(w->c, index, stride));
+        stride = mul(w->c, stride, s->window.outside[i - 1]);
+        *word /= extent;
+    }
+    if (*word) return fail(w->c, 705, 0);
+    *word = (uint32_t)outside;
+    return ok(w->c);
+}
+
+// The extents of an array of a configuration.
+static const uint8_t *extents_of(const Head *h, uint32_t array) {
+    const uint8_t *at = h->array;
+    for (; array; --array) at += 2 + 8 * at[1];
+    return at + 2;
+}
+
 // Appends the keys of one generator in one set, each once.
 static bool touch(Whole *w, Scan *s, const Variable *slot, uint32_t bank, uint64_t *keys, size_t room,
                   uint32_t *count) {
@@ -86,7 +112,11 @@ static bool touch(Whole *w, Scan *s, const Variable *slot, uint32_t bank, uint64
     for (uint32_t m = 0; m < s->dimensions; ++m) s->digit[m] = lower(s, m);
     do {
         if (!in_spaces(s->set, s->dimensions, s->digit)) continue;
-        const uint32_t word = dot(s, s->coefficients, s->base) - slot->base;
+        uint32_t word = dot(s, s->coefficients, s->base);
+        if (s->window.rank)
+            TRY(word_outside(w, s, &word));
+        else
+            word -= slot->base;
         if (word >= slot->size) return fail(w->c, 705, 0);
         if (*count == room) return fail(w->c, POLYLOOM_SCRATCH, 0);
         keys[(*count)++] = (uint64_t)(slot->first + word) << 32 | bank;
@@ -114,6 +144,8 @@ bool touches(Whole *w, const Stage *stage, const uint8_t *words, bool written, u
         if (channel >> CHANNEL_BITS) return fail(w->c, POLYLOOM_OVERFLOW, 0);
         if (array >= stage->arrays) return fail(w->c, 705, stage->at);
         const uint32_t bank = load16(generator) << 30 | load16(generator + 4) << CHANNEL_BITS | channel;
+        TRY(window_of(w, stage, array, &s.window));
+        s.extent = extents_of(&h, array);
         s.base = load32(generator + 12);
         s.coefficients = generator + 16;
         s.set = sets_of(words, s.dimensions, load32(generator + size - 4), &sets);

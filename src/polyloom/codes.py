@@ -420,6 +420,26 @@ CODES: dict[str, tuple[str, str]] = {
         "iteration. Store each\n"
         "value in an element of its own.",
     ),
+    "PL0265": (
+        "loop that cannot be cut",
+        "A loop that is cut into blocks, or lies around such loops, needs one lower and one upper bound, so that the "
+        "first and the last\n"
+        "iteration of a block are affine. `range(max(i, k), N)` has two: put one of them into an `if` in the loop.",
+    ),
+    "PL0266": (
+        "blocks change the order",
+        "Blocks run one after another, and each finishes before the next one begins. Here an iteration needs what an "
+        "iteration of a later block\n"
+        "computes, as in a stencil over time that reads `A[i + 1]` of the step before. Skewing helps: a loop over "
+        "`j = i + t` has no dependence backwards.",
+    ),
+    "PL0267": (
+        "value that crosses blocks",
+        "A local keeps a value from one iteration to another one, and these are in different blocks. Where both are "
+        "iterations of the loops around, it\n"
+        "becomes an array with an element for each; here it is read in other iterations of them. Store the value in an "
+        "array of your own.",
+    ),
     # PL03xx: machine descriptions
     "PL0301": (
         "machine not found",
@@ -1091,6 +1111,11 @@ CODES: dict[str, tuple[str, str]] = {
         "a trace without the end of its run",
         "A long run has more operations than a trace keeps. The file of `--trace`, the page's activity and this "
         "warning say how many there are; outputs and figures are those of the whole run.",
+    ),
+    "PL0824": (
+        "block sizes",
+        '`--block i=32,j=32,k=64` cuts loops into blocks of so many iterations, in Python `block={"i": 32}`. A name is '
+        "that of a loop of the source; it stands for all loops of that name. A size is at least 1.",
     ),
     "PL0870": (
         "internal error",

@@ -14,6 +14,7 @@ from tests.kernels.sizes import MINI
 
 import polyloom as pl
 from polyloom._native import instantiate as native
+from polyloom.ir.arguments import array_shape
 from polyloom.targets.tcpa.run.phases import step_sequence
 from polyloom.targets.tcpa.run.phases.step_sequence import Run
 from polyloom.targets.tcpa.words.concrete_file import strip_origin
@@ -27,12 +28,15 @@ CASES = {
     "gemm": ("examples/kernels/gemm.py", (7, 5, 6)),
     "covariance": ("examples/kernels/covariance.py", (9, 7)),
     "floyd_warshall": ("tests/kernels/steps/floyd_warshall.py", (7,)),
+    "fir": ("examples/kernels/fir.py", (11, 5)),
+    "matmul": ("tests/kernels/blocks/matmul.py", (7, 8, 9)),
 }
+BLOCKS = {"fir": {"i": 4, "j": 3}, "matmul": {"i": 3, "j": 4, "k": 5}}
 
 
 @cache
 def compiled(name: str) -> pl.Compiled:
-    return pl.compile(ROOT / CASES[name][0], on="tcpa:wide")
+    return pl.compile(ROOT / CASES[name][0], on="tcpa:wide", block=BLOCKS.get(name))
 
 
 @cache
@@ -126,6 +130,7 @@ def test_every_bank_reads_the_latest_value(name: str) -> None:
     values, region = CASES[name][1], (2, 3)
     made, run = native.walk(compiled(name).data, values, *region), on_host(name, values, region)
     names = [a.name for a in run.phased.arrays]
+    shapes = {a.name: array_shape(a, {}) for a in run.phased.arrays}
     latest, banks = dict[Element, int](), dict[tuple[int, Element], int]()
     moves = [move for move in made.transfers if len(run.steps) > 1]
     for number, step in enumerate(run.steps):
@@ -134,7 +139,7 @@ def test_every_bank_reads_the_latest_value(name: str) -> None:
             sent = latest.get(element, 0) if sender[0] == OUTSIDE else banks[bank(*sender), element]
             assert sender[0] != OUTSIDE or element not in latest
             banks[bank(*receiver), element] = sent
-        reads, writes = step.touched
+        reads, writes = step.accesses_of_step(shapes, run.around[number])
         for array, (places, elements) in reads.items() if moves else ():
             for key in zip(places.tolist(), elements.tolist(), strict=True):
                 assert banks[key[0], (array, key[1])] == latest.setdefault((array, key[1]), 0)

@@ -32,6 +32,7 @@ class Bindings(Protocol):
     def inputs(self) -> tuple[tuple[str, str], ...]: ...
     @property
     def outputs(self) -> tuple[tuple[str, str], ...]: ...
+    def window(self, name: str, around: Mapping[str, int]) -> tuple[range, ...] | None: ...
 
 
 class Chained(Signature, Protocol):
@@ -59,9 +60,9 @@ def interpret(plan: Plan, parameters: Mapping[str, Any], inputs: Mapping[str, An
     phases = plan.phases
 
     def execute(number: int, around: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
-        program = phases[number].program
+        phase = phases[number]
         try:
-            return interpret_program(program, {name: around[name] for name in program.parameters}, read, held)
+            return interpret_program(phase.program, phase.values(around), read, held)
         except PolyloomError as error:
             # Parameters are the same in every step: only counters tell which one it was.
             counters = {name: value for name, value in around.items() if name not in plan.parameters}
@@ -97,15 +98,49 @@ def chain_phases(
     arrays = {a.name: np.zeros(array_shape(a, values), NUMPY[a.dtype]) for a in made}
     # Behind the zeros: an output that is given begins with what is given.
     arrays |= check_inputs(signature, values, inputs)
-    known = {p.name: p for p in signature.parametric}
+    known, own = {p.name: p for p in signature.parametric}, set[str]()
     for number, around in walk_steps(tree, values):
         phase = phases[number]
         # Counters are in scope only here.
         used = [known[outer] for _, outer in phase.inputs if outer in known]
         arrays |= {p.name: make_element(p.value.evaluate(around), p.dtype) for p in used}
         # Arrays are handed over, not copied: a phase returns new ones for its outputs.
-        read = {inner: arrays[outer] for inner, outer in phase.inputs}
-        held = {inner: arrays[outer] for inner, outer in phase.outputs}
+        read = {inner: window_elements(arrays[outer], phase.window(inner, around)) for inner, outer in phase.inputs}
+        held = {inner: window_elements(arrays[outer], phase.window(inner, around)) for inner, outer in phase.outputs}
         written = execute(number, around, read, held)
-        arrays |= {outer: written[inner] for inner, outer in phase.outputs}
+        for inner, outer in phase.outputs:
+            part = phase.window(inner, around)
+            if part is None:
+                arrays[outer] = written[inner]
+                own.discard(outer)
+                continue
+            # A given array is the caller's; a window of what is made here is written in its place.
+            if outer not in own:
+                arrays[outer] = arrays[outer].copy()
+                own.add(outer)
+            write_window(arrays[outer], part, written[inner])
     return {a.name: arrays[a.name] for a in signature.outputs}
+
+
+def window_elements(array: Any, part: tuple[range, ...] | None) -> Any:
+    """Elements of a window, or the array itself; 0 where a window has elements that the array has not."""
+    if part is None:
+        return array
+    made = np.zeros([len(r) for r in part], array.dtype)
+    outside, inside = _overlap(array.shape, part)
+    made[inside] = array[outside]
+    return made
+
+
+def write_window(array: Any, part: tuple[range, ...], elements: Any) -> None:
+    """Write the elements of a window in their places."""
+    outside, inside = _overlap(array.shape, part)
+    array[outside] = elements[inside]
+
+
+def _overlap(shape: tuple[int, ...], window: tuple[range, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Index ranges of what an array and a window have in common, in the array and in the window."""
+    common = [(max(0, r.start), max(0, r.start, min(extent, r.stop))) for extent, r in zip(shape, window, strict=True)]
+    outside = tuple(slice(first, end) for first, end in common)
+    inside = tuple(slice(first - r.start, end - r.start) for (first, end), r in zip(common, window, strict=True))
+    return outside, inside

@@ -10,8 +10,9 @@
       phase 1 where path_in is path, path is path
         parameter N, k, ...
 
-A phase is a program of the equation language, further to the right. `frontend.pla.plan` reads it back, without spans
-and reasons, and with simplified conditions.
+A phase is a program of the equation language, further to the right. One of a block says where its windows begin and
+what its parameters are: `phase 1 where A is A at [i, k] with n = min(32, N - i)`.
+`frontend.pla.plan` reads plans back, without spans and reasons, and with simplified conditions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from polyloom.ir.pla import Program
 from polyloom.ir.pla_names import quote_name, spell_names
 from polyloom.ir.pla_text import print_array, print_parameters, print_program
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.steps import Tree, as_loop, print_head
+from polyloom.ir.steps import Tree, as_loop, print_extreme, print_head
 
 MARGIN = "  "
 
@@ -51,16 +52,30 @@ def print_plan(plan: Plan) -> str:
     return "\n".join([*lines, "", *_print_nodes(plan.body, "", iter(range(1, len(plan.phases) + 1))), ""])
 
 
+def _print_binding(phase: Phase, inner: str, outer: str) -> str:
+    """`A is B`, or `A is B at [i, k]` for a window."""
+    origin = dict(phase.windows).get(inner)
+    window = "" if origin is None else f" at [{', '.join(map(str, origin))}]"
+    return f"{quote_name(inner)} is {quote_name(outer)}{window}"
+
+
+def _print_arguments(phase: Phase) -> str:
+    """` with n = min(32, N - i)` for each parameter of a phase that has its own."""
+    values = [
+        f"{quote_name(name)} = {print_extreme('min', bounds)}"
+        for name, bounds in zip(phase.program.parameters, phase.arguments, strict=bool(phase.arguments))
+    ]
+    return f" with {', '.join(values)}" if values else ""
+
+
 def _print_nodes(tree: Tree[Phase], margin: str, numbers: Iterator[int]) -> Iterator[str]:
     for node in tree:
         if (loop := as_loop(node)) is not None:
             yield f"{margin}for {print_head(loop)}"
             yield from _print_nodes(loop.body, margin + MARGIN, numbers)
         elif isinstance(node, Phase):
-            pairs = ", ".join(
-                f"{quote_name(inner)} is {quote_name(outer)}" for inner, outer in (*node.inputs, *node.outputs)
-            )
-            yield f"{margin}phase {next(numbers)} where {pairs}"
+            pairs = ", ".join(_print_binding(node, *pair) for pair in (*node.inputs, *node.outputs))
+            yield f"{margin}phase {next(numbers)} where {pairs}{_print_arguments(node)}"
             # Blank lines would end nothing, but they would not show where a phase ends either.
             text = (line for line in print_program(node.program).splitlines() if line)
             yield from (f"{margin}{MARGIN}{line}" for line in text)

@@ -13,6 +13,7 @@ from polyloom.ir import pla_verify
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.steps import Steps, Tree, as_loop, leaves
+from polyloom.sets import Affine
 
 Rule = Callable[[Plan], Iterator[Diagnostic]]
 
@@ -58,6 +59,9 @@ def parameters_of_phases_are_known(plan: Plan) -> Iterator[Diagnostic]:
     """Scoping of parameters: those of the plan, then counters around the phase, outermost first."""
     for phase, around in leaves(plan.body):
         counters = [loop.counter for loop in around]
+        yield from _check_block(phase, {*plan.parameters, *counters})
+        if phase.arguments:
+            continue
         own = phase.program.parameters[len(plan.parameters) :]
         fixed = phase.program.parameters[: len(plan.parameters)]
         if fixed != plan.parameters or [c for c in counters if c in own] != list(own):
@@ -67,6 +71,16 @@ def parameters_of_phases_are_known(plan: Plan) -> Iterator[Diagnostic]:
             for name in sorted(scalar.value.symbols - {*plan.parameters, *counters}):
                 message = f"`{name}` is neither a parameter nor a counter around `{scalar.name}`"
                 yield Diagnostic("PL0204", message)
+
+
+def _check_block(phase: Phase, known: set[str]) -> Iterator[Diagnostic]:
+    """Arguments and windows: one list of bounds for each parameter, an origin within scope for each window."""
+    name, parameters = phase.program.name, phase.program.parameters
+    if phase.arguments and (len(phase.arguments) != len(parameters) or not all(phase.arguments)):
+        yield Diagnostic("PL0204", f"`{name}` has not one argument for each of its parameters")
+    used = [e for group in (*phase.arguments, *(origin for _, origin in phase.windows)) for e in group]
+    for symbol in sorted(frozenset[str]().union(*(e.symbols for e in used)) - known):
+        yield Diagnostic("PL0204", f"`{symbol}` is neither a parameter nor a counter around `{name}`")
 
 
 def bindings_agree(plan: Plan) -> Iterator[Diagnostic]:
@@ -92,9 +106,16 @@ def _check_bindings(
     for inner, (_, outer) in zip(declared, pairs, strict=True):
         if outer not in arrays:
             yield Diagnostic("PL0204", f"`{inner.name}` of `{name}` is bound to `{outer}`, which the plan has not")
-        elif replace(arrays[outer], name=inner.name, span=inner.span) != inner:
+        elif not _shapes_agree(inner, arrays[outer], dict(phase.windows).get(inner.name)):
             message = f"`{inner.name}` of `{name}` and `{outer}` have different types or shapes"
             yield Diagnostic("PL0208", message)
+
+
+def _shapes_agree(inner: Array, outer: Array, origin: tuple[Affine, ...] | None) -> bool:
+    """Whether an array of a phase may be that array of the plan, or a window of it that begins at `origin`."""
+    if origin is None:
+        return replace(outer, name=inner.name, span=inner.span) == inner
+    return inner.dtype == outer.dtype and len(inner.shape) == len(outer.shape) == len(origin)
 
 
 def _enclosing_loops(

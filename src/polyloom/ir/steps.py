@@ -21,8 +21,10 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Steps(Generic[T]):
-    """`body` for each value of `counter`; with step -1 the same values, downwards. No value is negative. `span` is that
-    of the loop in the user's text; `slow` is a warning where the user can avoid the steps."""
+    """`body` for every `stride`-th value of `counter`, from the lowest one on; with step -1 the same, downwards. No
+    value is negative. `span` is that of the loop in the user's text; `slow` is a warning where the user can avoid the
+    steps.
+    """
 
     counter: str
     lower: tuple[Affine, ...]
@@ -31,12 +33,13 @@ class Steps(Generic[T]):
     step: Literal[1, -1] = 1
     span: Span | None = None
     slow: Diagnostic | None = None
+    stride: int = 1
 
     def values(self, around: Mapping[str, int]) -> range:
         """The values of the counter in their order, for those of the symbols around the loop."""
         low = max(bound.evaluate(around) for bound in self.lower)
         # An empty interval is an empty range, not one that counts backwards.
-        values = range(low, max(low, min(bound.evaluate(around) for bound in self.upper)))
+        values = range(low, max(low, min(bound.evaluate(around) for bound in self.upper)), self.stride)
         return values if self.step == 1 else values[::-1]
 
 
@@ -97,7 +100,16 @@ def _map_node(node: T | Steps[T], to: Callable[[T], S]) -> S | Steps[S]:
     loop = as_loop(node)
     if loop is None:
         return to(cast(T, node))
-    return Steps(loop.counter, loop.lower, loop.upper, map_leaves(loop.body, to), loop.step, loop.span)
+    return Steps(
+        loop.counter,
+        loop.lower,
+        loop.upper,
+        map_leaves(loop.body, to),
+        loop.step,
+        loop.span,
+        loop.slow,
+        loop.stride,
+    )
 
 
 def number_leaves(tree: Tree[Any]) -> Tree[int]:
@@ -107,10 +119,13 @@ def number_leaves(tree: Tree[Any]) -> Tree[int]:
 
 
 def print_head(loop: Steps[Any]) -> str:
-    """`k = 0 .. N - 1`: the values of a counter in their order."""
-    low = _print_extreme("max", loop.lower)
-    high = _print_extreme("min", tuple(bound - 1 for bound in loop.upper))
-    return f"{loop.counter} = {low} .. {high}" if loop.step == 1 else f"{loop.counter} = {high} .. {low} downwards"
+    """`k = 0 .. N - 1` or `i = 0 .. N - 1 by 32`: the values of a counter in their order."""
+    low = print_extreme("max", loop.lower)
+    high = print_extreme("min", tuple(bound - 1 for bound in loop.upper))
+    stride = "" if loop.stride == 1 else f" by {loop.stride}"
+    return f"{loop.counter} = " + (
+        f"{low} .. {high}{stride}" if loop.step == 1 else f"{high} .. {low}{stride} downwards"
+    )
 
 
 def print_outline(tree: Tree[int], margin: str = "") -> Iterator[str]:
@@ -130,7 +145,7 @@ def as_data(tree: Tree[int]) -> list[Any]:
             "counter": node.counter,
             "lower": [str(b) for b in node.lower],
             "upper": [str(b) for b in node.upper],
-            "step": node.step,
+            "step": node.step * node.stride,
             "body": as_data(node.body),
         }
         if isinstance(node, Steps)
@@ -139,6 +154,7 @@ def as_data(tree: Tree[int]) -> list[Any]:
     ]
 
 
-def _print_extreme(word: str, bounds: tuple[Affine, ...]) -> str:
+def print_extreme(word: str, bounds: tuple[Affine, ...]) -> str:
+    """Extremum of affine forms, as `min(a, b)`; one form stands alone."""
     texts = list(map(str, bounds))
     return texts[0] if len(texts) == 1 else f"{word}({', '.join(texts)})"

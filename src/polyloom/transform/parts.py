@@ -23,14 +23,7 @@ class Parts:
     """
 
     def __init__(self, nest: Nest) -> None:
-        writers = Writers.from_nest(nest)
-        self._reads = [
-            (statement.assign.name, access.name, writer, common)
-            for statement in writers.statements
-            for access in accesses(statement.assign.value)
-            if nest[access.name].role == "local"
-            for writer, common in _sources(writers, statement, access)
-        ]
+        self._reads = list(flows_of_locals(nest))
         """(reader, storage, writer, how many outer loops have the value in common)."""
 
     def storage(self, part: Nest, counters: tuple[str, ...]) -> tuple[Storage, ...]:
@@ -56,6 +49,18 @@ class Parts:
         for reader, storage, writer, common in self._reads:
             if writer in own and (reader not in own or common < len(counters)):
                 yield storage
+
+
+def flows_of_locals(nest: Nest) -> Iterator[tuple[str, str, str, int]]:
+    """Value-based dependences through locals (Feautrier 1991): reader, storage, writer, and how many outer loops have
+    the same iteration in both.
+    """
+    writers = Writers.from_nest(nest)
+    for statement in writers.statements:
+        for access in accesses(statement.assign.value):
+            if nest[access.name].role == "local":
+                for writer, common in _sources(writers, statement, access):
+                    yield statement.assign.name, access.name, writer, common
 
 
 def _sources(writers: Writers, reader: Statement, read: Reference) -> Iterator[tuple[str, int]]:

@@ -8,7 +8,7 @@ implies anyway is no dependence on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -62,7 +62,7 @@ def stepped_plan(nest: Nest, at_entry: frozenset[str], tree: Tree[Phase], arrays
     found = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in nest.storage} | arrays.made
     shapes = {name: _constant_shape(array.shape, nest, tree) for name, array in found.items()}
     found = {name: replace(array, shape=shapes[name]) for name, array in found.items()}
-    bodies = _with_program_names(nest, _with_parameters(tree, nest, shapes))
+    bodies = number_programs(nest, _with_parameters(tree, nest, shapes))
     written = {a.target.name for a in assignments(nest.body)}
     arguments = [s.name for s in nest.storage if s.role == "argument"]
     inputs = tuple(found[name] for name in arguments if name in at_entry)
@@ -73,7 +73,7 @@ def stepped_plan(nest: Nest, at_entry: frozenset[str], tree: Tree[Phase], arrays
     return Plan(nest.name, nest.parameters, nest.assumptions, inputs, outputs, between, bodies)
 
 
-def _with_program_names(nest: Nest, tree: Tree[Phase]) -> Tree[Phase]:
+def number_programs(nest: Nest, tree: Tree[Phase]) -> Tree[Phase]:
     """Programs that are called like the nest, with their number where there are several."""
     count = sum(1 for _ in leaves(tree))
     numbers = iter(range(1, count + 1))
@@ -122,17 +122,27 @@ def _with_used_counters(phase: Phase, around: tuple[Steps[Phase], ...], nest: Ne
     """Projection of a phase's domain onto the counters that it needs (Fourier-Motzkin by isl): with those counters for
     parameters.
     """
-    counters = [loop.counter for loop in around]
-    program = _drop_redundant(phase.program, counters)
-    used = _symbols(program)
-    kept = (*nest.parameters, *(c for c in counters if c in used))
-    dropped = [n for n, name in enumerate(program.parameters) if name not in kept]
-    domain = parameter_set(program.assumptions, program.parameters)
-    for n in reversed(dropped):
-        # A counter that is left out may leave a stride: the domain without it is a little larger.
-        domain = domain.project_out(isl.dim_type.param, n, 1).remove_divs()
-    assumptions = normalize(from_set(domain)) if len(kept) > len(nest.parameters) else nest.assumptions
+    program = _drop_redundant(phase.program, [loop.counter for loop in around])
+    used = _symbols(program) | {*nest.parameters}
+    assumptions, kept = project_parameters(program.assumptions, program.parameters, used)
+    if len(kept) == len(nest.parameters):
+        assumptions = nest.assumptions
     return replace(phase, program=replace(program, parameters=kept, assumptions=assumptions))
+
+
+def project_parameters(
+    domain: Condition, parameters: tuple[str, ...], used: Collection[str]
+) -> tuple[Condition, tuple[str, ...]]:
+    """Projection of a domain of parameters onto those that are used (Fourier-Motzkin by isl), with these."""
+    kept = tuple(name for name in parameters if name in used)
+    if kept == parameters:
+        return domain, parameters
+    points = parameter_set(domain, parameters)
+    for n in reversed(range(len(parameters))):
+        if parameters[n] not in used:
+            # What is left out may leave a stride: the domain without it is a little larger.
+            points = points.project_out(isl.dim_type.param, n, 1).remove_divs()
+    return normalize(from_set(points)), kept
 
 
 def _drop_redundant(program: Program, counters: Iterable[str]) -> Program:

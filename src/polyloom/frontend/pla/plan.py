@@ -25,9 +25,10 @@ from polyloom.ir.steps import Steps, Tree
 from polyloom.sets import Affine
 
 _NAME = r"(`[^`]*`|[\w.]+)"
-_FOR = re.compile(rf"for {_NAME} = (.+) \.\. (.+?)( downwards)?")
-_PHASE = re.compile(r"phase \d+ where (.*)")
-_PAIR = re.compile(rf"{_NAME} is {_NAME}(?:, )?")
+_FOR = re.compile(rf"for {_NAME} = (.+) \.\. (.+?)(?: by (\d+))?( downwards)?")
+_PHASE = re.compile(r"phase \d+ where (.*?)(?: with (.*))?")
+_PAIR = re.compile(rf"{_NAME} is {_NAME}(?: at \[([^\]]*)\])?(?:, )?")
+_ARGUMENT = re.compile(rf"{_NAME} = (min\([^)]*\)|[^,]*)(?:, )?")
 _SCALAR = re.compile(rf"scalar {_NAME}: (\w+) = (.+)")
 _KINDS = ("input", "output", "between")
 _DIMENSION = "`step`"
@@ -96,7 +97,7 @@ class _Reader:
                 found.append(self.loop(loop, margin))
             elif phase := _PHASE.fullmatch(line):
                 self.at += 1
-                found.append(self.phase(phase[1], margin + MARGIN))
+                found.append(self.phase(phase[1], phase[2] or "", margin + MARGIN))
             else:
                 self.fail("here belongs a phase or a loop of steps")
             self.skip_blank()
@@ -104,13 +105,17 @@ class _Reader:
 
     def loop(self, head: re.Match[str], margin: str) -> Steps[Phase]:
         """Loop of steps. Its text names the last value, the plan the bound behind it."""
-        low, high = (head[3], head[2]) if head[4] else (head[2], head[3])
+        low, high = (head[3], head[2]) if head[5] else (head[2], head[3])
         lower, upper = self.bounds(low, "max"), tuple(bound + 1 for bound in self.bounds(high, "min"))
-        return Steps(unquote_name(head[1]), lower, upper, self.nodes(margin + MARGIN), -1 if head[4] else 1)
+        body, stride = self.nodes(margin + MARGIN), int(head[4] or 1)
+        return Steps(unquote_name(head[1]), lower, upper, body, -1 if head[5] else 1, stride=stride)
 
-    def phase(self, bound: str, margin: str) -> Phase:
+    def phase(self, bound: str, arguments: str, margin: str) -> Phase:
         """Phase: a program below its head, with the arrays that its names stand for."""
-        pairs = [(unquote_name(m[1]), unquote_name(m[2])) for m in _PAIR.finditer(bound)]
+        found = list(_PAIR.finditer(bound))
+        pairs = [(unquote_name(m[1]), unquote_name(m[2])) for m in found]
+        windows = tuple((unquote_name(m[1]), self.affines(_split(m[3]))) for m in found if m[3] is not None)
+        bounds = tuple(self.bounds(m[2], "min") for m in _ARGUMENT.finditer(arguments))
         begin = self.at
         while self.at < len(self.lines) and self.lines[self.at].startswith(margin):
             self.at += 1
@@ -121,7 +126,7 @@ class _Reader:
         inputs = tuple(pair for pair in pairs if any(a.name == pair[0] for a in program.inputs))
         outputs = tuple(pair for pair in pairs if any(a.name == pair[0] for a in program.outputs))
         used = tuple(self.scalars[outer] for _, outer in inputs if outer in self.scalars)
-        return Phase(replace(program, name=called), inputs, outputs, (), used)
+        return Phase(replace(program, name=called), inputs, outputs, (), used, bounds, windows)
 
     @property
     def count(self) -> int:
@@ -167,6 +172,11 @@ class _Reader:
         length = len(self.lines[line]) if self.lines else 0
         span = Span(Source(self.name, self.text), start, start + length)
         raise input_error("PL0102", what, span=span, help="write a plan as `polyloom --print-after plan` prints it")
+
+
+def _split(text: str) -> list[str]:
+    """Texts of a list between brackets."""
+    return text.split(", ") if text else []
 
 
 def _margin(line: str) -> str:

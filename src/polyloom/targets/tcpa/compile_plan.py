@@ -8,7 +8,7 @@ phases (`words/phases/phase_file.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +16,7 @@ from polyloom.ir.pla import Array, Program
 from polyloom.ir.plan import Phase, Plan, single_phase_plan
 from polyloom.ir.steps import Steps, Tree, number_leaves
 from polyloom.passes import Watch
+from polyloom.sets import Affine
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import UserMapping, compile_program, parse_mapping
@@ -26,7 +27,7 @@ from polyloom.targets.tcpa.map.relay import insert_relays_if_short
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.words import program_file, symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file
-from polyloom.targets.tcpa.words.phases.phase_file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage
+from polyloom.targets.tcpa.words.phases.phase_file import INPUT, OUTPUT, PARAMETRIC, Phased, Stage, Window
 from polyloom.targets.tcpa.words.phases.stages import choices_by_phase, locate_error, named_stages, progress_of_phase
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
@@ -105,7 +106,7 @@ def _phases_of_plan(plan: Plan, files: Iterable[bytes]) -> Phased:
         INPUT * (name in given) | OUTPUT * (name in results) | PARAMETRIC * (name in known) for name in arrays
     )
     counters = tuple(loop.counter for loop in plan.loops)
-    stages = tuple(_stage(data, phase, number, counters) for data, phase in zip(files, plan.phases, strict=True))
+    stages = tuple(_stage(data, phase, number) for data, phase in zip(files, plan.phases, strict=True))
     phased = Phased(
         plan.name,
         plan.parameters,
@@ -129,7 +130,9 @@ def _strip_spans(tree: Tree[int]) -> Tree[int]:
     )
 
 
-def _stage(data: bytes, phase: Phase, number: Mapping[str, int], counters: Sequence[str]) -> Stage:
-    outside = dict((*phase.inputs, *phase.outputs))
-    taken = tuple(n for n, counter in enumerate(counters) if counter in phase.program.parameters)
-    return Stage(data, tuple(number[outside[a.name]] for a, _ in program_file.arrays(data)), taken)
+def _stage(data: bytes, phase: Phase, number: Mapping[str, int]) -> Stage:
+    outside, own = dict((*phase.inputs, *phase.outputs)), [a.name for a, _ in program_file.arrays(data)]
+    arguments = phase.arguments or tuple((Affine.symbol(name),) for name in phase.program.parameters)
+    windows = tuple(Window(own.index(name), origin) for name, origin in phase.windows if name in own)
+    ordered = tuple(sorted(windows, key=lambda window: window.array))
+    return Stage(data, tuple(number[outside[name]] for name in own), arguments, ordered)

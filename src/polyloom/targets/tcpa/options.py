@@ -66,6 +66,31 @@ def _region(text: str) -> tuple[int, int]:
     return parse_region(text)
 
 
+def block_sizes(block: Any) -> dict[str, int]:
+    """Block sizes by loop: of `i=32,j=32`, or of a mapping from Python. Errors: PL0824."""
+    if isinstance(block, Mapping):
+        return {str(name): _block_size(name, size) for name, size in cast("Mapping[Any, Any]", block).items()}
+    found: dict[str, int] = {}
+    for word in str(block).split(","):
+        name, equals, size = (part.strip() for part in word.partition("="))
+        if not (name and equals) or name in found:
+            message, help = f"'{word}' gives no block size", "write each loop once, with its size: i=32,j=32,k=64"
+            raise PolyloomError(Diagnostic("PL0824", message, USAGE, help=help))
+        found[name] = _block_size(name, size)
+    return found
+
+
+def _block_size(name: Any, size: Any) -> int:
+    try:
+        number = int(size) if isinstance(size, str) else index(size)
+    except (TypeError, ValueError):
+        number = 0
+    if number < 1:
+        message, help = f"a block of {size!s} iterations of `{name}` is none", "give an integer of at least 1"
+        raise PolyloomError(Diagnostic("PL0824", message, USAGE, help=help))
+    return number
+
+
 def _layouts(words: Sequence[str]) -> Mapping[str, str]:
     # Layouts need NumPy, which a command without them does not load.
     from polyloom.targets.tcpa.layouts import layout_words
@@ -85,6 +110,13 @@ class Options:
         repeatable=True,
         read=lambda words: _choice(words, "--mapping", str),
         files=_paths,
+    )
+    block: Any = option(
+        "cut loops into blocks of so many iterations (i=32,j=32,k=64): FIFOs and banks hold one block",
+        "run",
+        "compile",
+        metavar="LOOP=N,...",
+        read=lambda text: block_sizes(text),
     )
     candidate: Choice[int] = option(
         "take the stored candidate N instead of the best one",

@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from polyloom import files, transform
-from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Source
 from polyloom.ir import signature as signatures
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
+from polyloom.recursion import with_deep_stack
 from polyloom.targets.forms import loops
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
@@ -24,7 +25,7 @@ from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read_layouts
-from polyloom.targets.tcpa.options import Options, positions
+from polyloom.targets.tcpa.options import Options, block_sizes, positions
 from polyloom.targets.tcpa.place import REGION, Place, parse_place, region
 from polyloom.targets.tcpa.run import equivalence
 from polyloom.targets.tcpa.run.costs import costs
@@ -33,6 +34,7 @@ from polyloom.targets.tcpa.run.summary import brief, summary
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS
+from polyloom.transform.blocks import plan_blocks
 
 # One ending for files of a program and for files of phases: users need not know which they have.
 SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.name, symbolic=True)
@@ -64,7 +66,21 @@ def _compile(
         if by_phase is None
         else {n: _mapping(path) for n, path in by_phase.items()}
     )
-    return compile_plan(cast(Plan, subject.content), where.member, chosen, progress, subject.watch)
+    plan = cast(Plan, subject.content)
+    if options.block is not None:
+        plan = _plan_in_blocks(subject, plan, block_sizes(options.block))
+    return compile_plan(plan, where.member, chosen, progress, subject.watch)
+
+
+def _plan_in_blocks(subject: Subject, plan: Plan, sizes: Mapping[str, int]) -> Plan:
+    """Plan of the source's nest in blocks. Errors: PL0824 where there are no loops, and those of `plan_blocks`."""
+    source = cast("Source | None", subject.source)
+    if source is None or source.nest is None:
+        message = "equations have no loops to cut into blocks"
+        raise PolyloomError(
+            Diagnostic("PL0824", message, USAGE, help="leave --block out, or give a Python or C function")
+        )
+    return with_deep_stack(plan_blocks)(source.nest, plan, sizes, not source.exact)
 
 
 def _mapping(path: Any) -> tuple[str, str]:

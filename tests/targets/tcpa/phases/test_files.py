@@ -27,7 +27,7 @@ from polyloom.ir.pla import Array
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets.tcpa.words import symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
-from polyloom.targets.tcpa.words.phases.phase_file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage
+from polyloom.targets.tcpa.words.phases.phase_file import CONCRETE, PARAMETRIC, SYMBOLIC, Phased, Stage, Window
 
 Call = Callable[..., tuple[int, str, str]]
 _affine = st.builds(
@@ -46,7 +46,13 @@ def phased(draw: st.DrawFn) -> Phased:
         Array(n, draw(st.sampled_from(ELEMENT_TYPES)), tuple(draw(st.lists(_affine, max_size=3)))) for n in names
     )
     number = st.integers(0, len(names) - 1)
-    stage = st.builds(Stage, st.lists(_word, max_size=9).map(b"".join), st.lists(number, max_size=5).map(tuple))
+    arguments = st.lists(st.lists(_affine, min_size=1, max_size=2).map(tuple), max_size=3).map(tuple)
+    origin = st.lists(_affine, max_size=3).map(tuple)
+    windows = st.dictionaries(st.integers(0, 4), origin, max_size=2).map(
+        lambda found: tuple(Window(array, found[array]) for array in sorted(found))
+    )
+    data = st.lists(_word, max_size=9).map(b"".join)
+    stage = st.builds(Stage, data, st.lists(number, max_size=5).map(tuple), arguments, windows)
     roles = tuple(draw(st.integers(0, PARAMETRIC)) for _ in names)
     arrays = tuple(replace(a, shape=()) if role == PARAMETRIC else a for a, role in zip(arrays, roles, strict=True))
     values = tuple(draw(_affine) for role in roles if role == PARAMETRIC)
@@ -78,7 +84,7 @@ def test_concrete_files_have_one_form(value: Phased, values: dict[str, int], dat
         replace(a, shape=tuple(Affine((), max(0, e.evaluate(values))) for e in a.shape)) for a in value.arrays
     )
     scalars = tuple(Affine((), v.evaluate(values)) for v in value.values)
-    made = tuple(replace(stage, data=file) for stage, file in zip(value.stages, files, strict=True))
+    made = tuple(Stage(file, stage.arrays) for stage, file in zip(value.stages, files, strict=True))
     whole = Phased(value.name, (), Condition(), arrays, value.roles, made, scalars)
     assert phase_file.fill_template(phase_file.make_template(value), values, files) == phase_file.encode(
         CONCRETE, whole

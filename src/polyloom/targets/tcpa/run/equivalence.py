@@ -26,6 +26,7 @@ from polyloom.ir.numbers import make_element
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import digest
 from polyloom.ir.plan import Parametric
+from polyloom.ir.plan_interpret import window_elements, write_window
 from polyloom.ir.steps import walk_steps
 from polyloom.ir.terms import Ids, Terms
 from polyloom.ir.terms_nest import interpret
@@ -146,18 +147,23 @@ def _configuration_terms(found: Run, member: str | None, inputs: Mapping[str, Id
     arrays = {a.name: terms.zeros(array_shape(a, {}), a.dtype) for a in made} | dict(inputs)
     known = {p.name: p for p in phased.parametric}
     ready: dict[int, Ready] = {}
-    for own, (number, around) in zip(found.steps, walk_steps(phased.tree, {}), strict=True):
+    steps = zip(found.steps, found.around, walk_steps(phased.tree, {}), strict=True)
+    for own, values, (number, around) in steps:
         arrays |= {o: _scalar(known[o], around, terms) for _, o in own.stage.inputs if o in known}
-        taken = {inner: arrays[outer] for inner, outer in own.stage.inputs}
+        taken = {i: window_elements(arrays[o], own.stage.window(i, values)) for i, o in own.stage.inputs}
         where = ", ".join(f"{name} = {value}" for name, value in around.items())
         # A configuration that a loop runs again is decoded once.
         if id(own) not in ready:
             ready[id(own)] = locate_error(number + 1, count, partial(_load_configuration, own.data, member), where)
         written = locate_error(number + 1, count, partial(model.run_terms, *ready[id(own)], taken, terms), where)
-        arrays |= {
-            outer: overwrite_elements(arrays[outer], written[inner], own.accesses[inner][1])
-            for inner, outer in own.stage.outputs
-        }
+        for inner, outer in own.stage.outputs:
+            part = own.stage.window(inner, values)
+            held = window_elements(arrays[outer], part)
+            made = overwrite_elements(held, written[inner], own.accesses[inner][1])
+            if part is not None:
+                made, elements = arrays[outer].copy(), made
+                write_window(made, part, elements)
+            arrays[outer] = made
     return {a.name: arrays[a.name] for a in phased.outputs}
 
 

@@ -10,9 +10,10 @@ transfers take less than `SMALL` of all cycles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from polyloom.targets.tcpa.run.bank_accesses import collect_accesses
 from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
@@ -21,6 +22,7 @@ from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.phases.stages import NamedStage
 
+Shapes = Mapping[str, tuple[int, ...]]
 LARGE = 1 << 18
 SMALL = 1 / 8
 
@@ -46,34 +48,36 @@ class Option:
 
 
 def choose_candidates(
-    best: Sequence[Option], others: Callable[[int], Sequence[Option]], elements: int
+    best: Sequence[Option], others: Callable[[int], Sequence[Option]], shapes: Shapes
 ) -> Sequence[Option]:
     """Coordinate descent over candidates: of each phase the option to take, the best one alone, or one of the `others`
-    of this number. All arrays have `elements`.
+    of this number. Arrays have these `shapes`.
     """
-    if len(best) == 1 or elements > LARGE:
+    if len(best) == 1 or sum(map(prod, shapes.values())) > LARGE:
         return best
-    moved = _transfers(best)
+    moved = _transfers(best, shapes)
     if moved < SMALL * (moved + sum(option.cycles for option in best)):
         return best
     # Each step lowers the total, which is an integer from 0 on: it ends.
-    while (better := _better_choice(best, others)) is not None:
+    while (better := _better_choice(best, others, shapes)) is not None:
         best = better
     return best
 
 
-def _better_choice(taken: Sequence[Option], others: Callable[[int], Sequence[Option]]) -> Sequence[Option] | None:
+def _better_choice(
+    taken: Sequence[Option], others: Callable[[int], Sequence[Option]], shapes: Shapes
+) -> Sequence[Option] | None:
     """`taken` with another option for one phase that costs less in total, if there is one."""
-    moved = _transfers(taken)
+    moved = _transfers(taken, shapes)
     for n, own in enumerate(taken if moved else ()):
         for other in others(n):
             longer, changed = other.cycles - own.cycles, [*taken[:n], other, *taken[n + 1 :]]
             # Transfers saved are at most all transfers: a candidate that is slower by more cannot pay, and needs no
             # count.
-            if longer < moved and other.stage != own.stage and longer + _transfers(changed) < moved:
+            if longer < moved and other.stage != own.stage and longer + _transfers(changed, shapes) < moved:
                 return changed
     return None
 
 
-def _transfers(taken: Sequence[Option]) -> int:
-    return sum(transfer_cycles(option.touched for option in taken))
+def _transfers(taken: Sequence[Option], shapes: Shapes) -> int:
+    return sum(transfer_cycles((option.touched for option in taken), shapes))

@@ -7,7 +7,7 @@ from typing import Final
 
 from polyloom.diagnostics import Diagnostic
 from polyloom.ir.pla import Array
-from polyloom.ir.steps import as_data, print_outline
+from polyloom.ir.steps import as_data, print_extreme, print_outline
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json
 from polyloom.targets.tcpa.run import program, report
@@ -18,6 +18,7 @@ from polyloom.targets.tcpa.words.phases.stages import (
     NamedStage,
     decode_steps,
     file_kind,
+    given_values,
     has_phases,
     note_phase,
     phase_files,
@@ -88,8 +89,7 @@ def _asked_values(data: bytes) -> list[str]:
     if file_kind(data) is not STEPS:
         return []
     bound = decode_steps(data)
-    names = read_phases(bound.symbolic).parameters
-    values = ", ".join(f"{n} = {v}" for n, v in zip(names, bound.values, strict=True))
+    values = ", ".join(f"{n} = {v}" for n, v in given_values(data).items())
     return [f"for {values or 'no parameters'} on {bound.rows}x{bound.columns} elements"]
 
 
@@ -98,8 +98,15 @@ def _declaration(array: Array) -> str:
 
 
 def _renamed_arrays(stage: NamedStage) -> str:
-    names = [f"{inner} is {outer}" for inner, outer in (*stage.inputs, *stage.outputs) if inner != outer]
-    return f", where {', '.join(names)}" if names else ""
+    origins = {array.name: f" at [{', '.join(map(str, origin))}]" for array, origin in stage.windows}
+    pairs = [(inner, outer, origins.get(inner, "")) for inner, outer in (*stage.inputs, *stage.outputs)]
+    names = [f"{inner} is {outer}{origin}" for inner, outer, origin in pairs if inner != outer or origin]
+    values = [
+        f"{name} = {print_extreme('min', bounds)}"
+        for name, bounds in zip(stage.parameters, stage.arguments, strict=True)
+        if [str(b) for b in bounds] != [name]
+    ]
+    return f", where {', '.join([*names, *values])}" if names or values else ""
 
 
 def as_json(data: bytes) -> Json:
@@ -120,10 +127,23 @@ def as_json(data: bytes) -> Json:
             {
                 "inputs": dict[str, Json](b.inputs),
                 "outputs": dict[str, Json](b.outputs),
+                **_block(b),
                 "configuration": program_file.as_json(b.data),
             }
             for b in stage_names(data)
         ],
+    }
+
+
+def _block(stage: NamedStage) -> dict[str, Json]:
+    """Windows and parameters of a phase of a block, as plain values; nothing of other phases."""
+    if not stage.windows:
+        return {}
+    return {
+        "arguments": {
+            name: [str(b) for b in bounds] for name, bounds in zip(stage.parameters, stage.arguments, strict=True)
+        },
+        "windows": {array.name: [str(first) for first in origin] for array, origin in stage.windows},
     }
 
 

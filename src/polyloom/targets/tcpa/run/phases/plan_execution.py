@@ -13,12 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from polyloom.diagnostics import PolyloomError
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays as Given
 from polyloom.ir.arguments import Arrays, Signature, check_parameters, has_plain_values
 from polyloom.ir.pla import Array
@@ -35,6 +34,7 @@ from polyloom.targets.tcpa.words.phases import phase_file, steps_file
 from polyloom.targets.tcpa.words.phases.phase_file import Phased
 from polyloom.targets.tcpa.words.phases.stages import (
     choices_by_phase,
+    given_values,
     has_phases,
     locate_error,
     open_phases,
@@ -126,6 +126,9 @@ def instantiate(
         return phase_file.fill_template(form, values, [_instantiate_only_phase(phased, values, region, candidate)])
     known = check_parameters(phased, values)
     given = choices_by_phase(candidate, phased.name, count, "candidate")
+    if layouts and any(stage.windows for stage in phased.stages):
+        message = f"the arrays of `{phased.name}` lie in blocks, each in memories of its own"
+        raise input_error("PL0522", message, help="leave out either the layouts or --block")
     places = _places(phased, phased.arrays, known, layouts)
     if phased.counters:
         lying = tuple(places[a.name] for a in phased.arrays) if places else ()
@@ -157,9 +160,8 @@ def instantiate(
                 made.append(Option(replace(best[number].stage, data=instantiate_phase(number, candidate))))
         return made
 
-    taken = choose_candidates(
-        best, rival_options, sum(prod(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays)
-    )
+    shapes = {a.name: tuple(max(0, e.evaluate(known)) for e in a.shape) for a in phased.arrays}
+    taken = choose_candidates(best, rival_options, shapes)
     return phase_file.fill_template(form, known, [option.stage.data for option in taken])
 
 
@@ -211,13 +213,14 @@ def simulate(
         simulation = one(data, member, inputs, trace, progress)
         return Execution(simulation.outputs, (simulation,), (0,))
     found, observed, counters = run(data), list[Simulation](), list[str]()
-    waiting, count = iter(found.steps), len(found.steps)
+    waiting, count, given = iter(found.steps), len(found.steps), given_values(data)
 
     def execute(number: int, around: Mapping[str, int], taken: Arrays, held: Arrays) -> Arrays:
         own, part = next(waiting), progress_of_phase(progress, len(observed) + 1, count)
         simulated = partial(one, own.data, member, taken, trace, part)
-        where = ", ".join(f"{name} = {value}" for name, value in around.items())
-        counters.append(" ".join(f"{name}={value}" for name, value in around.items()))
+        own_counters = {name: value for name, value in around.items() if name not in given}
+        where = ", ".join(f"{name} = {value}" for name, value in own_counters.items())
+        counters.append(" ".join(f"{name}={value}" for name, value in own_counters.items()))
         observed.append(locate_error(number + 1, len(found.phased.stages), simulated, where))
         return {
             name: overwrite_elements(before, observed[-1].outputs[name], own.accesses[name][1])
@@ -225,7 +228,7 @@ def simulate(
         }
 
     phased = found.phased
-    outputs = chain_phases(phased, stage_names(data), phased.tree, {}, inputs, execute)
+    outputs = chain_phases(phased, stage_names(data), phased.tree, given, inputs, execute)
     numbers = tuple(step.number for step in found.steps)
     return Execution(outputs, tuple(observed), found.transfers, numbers, tuple(counters))
 

@@ -7,17 +7,20 @@ the values of the counters that their phase takes; equal ones share a configurat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Final
 
+import numpy as np
+
 from polyloom import memory
 from polyloom.diagnostics import infeasible
+from polyloom.ir.arguments import array_shape
 from polyloom.ir.steps import walk_steps
 from polyloom.targets.tcpa.run import model, program
 from polyloom.targets.tcpa.run.bank_accesses import Accesses, collect_accesses
-from polyloom.targets.tcpa.run.phases.transfers import Touched, touched_elements, transfer_cycles
+from polyloom.targets.tcpa.run.phases.transfers import Numbers, Touched, touched_elements, transfer_cycles
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.generator_table import decode_outline
 from polyloom.targets.tcpa.words.phases.phase_file import Phased
@@ -65,7 +68,23 @@ class Own:
 
     @cached_property
     def touched(self) -> Touched:
+        """By the numbers of elements in the phase's own arrays."""
         return touched_elements(self.stage, self.accesses)
+
+    def accesses_of_step(self, shapes: Mapping[str, tuple[int, ...]], around: Mapping[str, int]) -> Touched:
+        """By the numbers of elements in arrays of these shapes, in a step of these values."""
+        if not self.stage.windows:
+            return self.touched
+        return touched_elements(self.stage, self.accesses, partial(self._outer_elements, shapes, around))
+
+    def _outer_elements(
+        self, shapes: Mapping[str, tuple[int, ...]], around: Mapping[str, int], name: str, outer: str, elements: Numbers
+    ) -> Numbers:
+        window = self.stage.window(name, around)
+        if window is None:
+            return elements
+        inside = np.unravel_index(elements, [len(r) for r in window])
+        return np.ravel_multi_index(tuple(n + r.start for n, r in zip(inside, window, strict=True)), shapes[outer])
 
 
 @dataclass(frozen=True)  # without slots, which exclude cached properties
@@ -74,6 +93,8 @@ class Run:
 
     phased: Phased
     steps: tuple[Own, ...]
+    around: tuple[Mapping[str, int], ...]
+    """Values of parameters and counters in each step."""
 
     @cached_property
     def configurations(self) -> tuple[Own, ...]:
@@ -83,8 +104,11 @@ class Run:
     @cached_property
     def transfers(self) -> tuple[int, ...]:
         """The cycles of transfers before each step."""
-        several = len(self.steps) > 1
-        return tuple(transfer_cycles(step.touched for step in self.steps)) if several else (0,) * len(self.steps)
+        if len(self.steps) == 1:
+            return (0,)
+        shapes = {a.name: array_shape(a, {}) for a in self.phased.arrays}
+        touched = (step.accesses_of_step(shapes, around) for step, around in zip(self.steps, self.around, strict=True))
+        return tuple(transfer_cycles(touched, shapes))
 
     def of_phase(self, number: int) -> Sequence[int]:
         """Places in `steps` at which a phase runs."""
@@ -107,15 +131,14 @@ def run(data: bytes) -> Run:
     if has_phases(data) and file_kind(data) is STEPS:
         return _steps(decode_steps(data), read_phases(data))
     phased = read_phases(data)
-    return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(named_stages(phased))))
+    stages = named_stages(phased)
+    nothing: Mapping[str, int] = {}
+    return Run(phased, tuple(Own(n, stage) for n, stage in enumerate(stages)), (nothing,) * len(stages))
 
 
 def _steps(bound: Bound, phased: Phased) -> Run:
-    named, given = (
-        open_phases(bound.symbolic).named,
-        dict(zip(open_phases(bound.symbolic).phased.parameters, bound.values, strict=True)),
-    )
-    own = [tuple(phased.counters[n] for n in stage.counters) for stage in phased.stages]
+    opened = open_phases(bound.symbolic)
+    named, given = opened.named, dict(zip(opened.phased.parameters, bound.values, strict=True))
     region, places = (bound.rows, bound.columns), bound.places
     makers = [
         program.make_instantiator(
@@ -124,15 +147,15 @@ def _steps(bound: Bound, phased: Phased) -> Run:
         for stage, c in zip(phased.stages, bound.candidates, strict=True)
     ]
     known: dict[tuple[int, ...], Own] = {}
-    steps, size = list[Own](), 0
+    steps, values_around, size = list[Own](), list[Mapping[str, int]](), 0
     for number, around in walk_steps(phased.tree, given, _step_counter(phased.name)):
-        counters = [around[name] for name in own[number]]
-        key = number, *counters
+        stage = named[number]
+        values = tuple(stage.values(around).values())
+        key = number, *values
         if (found := known.get(key)) is None:
-            where = ", ".join(f"{n} = {v}" for n, v in zip(own[number], counters, strict=True))
-            file = locate_error(number + 1, len(named), partial(makers[number], (*bound.values, *counters)), where)
-            stage = named[number]
-            found = known[key] = Own(number, NamedStage(file, stage.inputs, stage.outputs), is_made=True)
+            where = ", ".join(f"{n} = {v}" for n, v in around.items() if n in stage.symbols and n not in given)
+            file = locate_error(number + 1, len(named), partial(makers[number], values), where)
+            found = known[key] = Own(number, replace(stage, data=file), is_made=True)
             size += len(file)
             # All steps are made before the first one runs, because a step that does not fit has to be refused before
             # that.
@@ -140,7 +163,8 @@ def _steps(bound: Bound, phased: Phased) -> Run:
                 size, f"the configurations of the steps of `{phased.name}`", "use smaller loop bounds"
             )
         steps.append(found)
-    return Run(phased, tuple(steps))
+        values_around.append(around)
+    return Run(phased, tuple(steps), tuple(values_around))
 
 
 def _step_counter(name: str) -> Callable[[], None]:

@@ -8,7 +8,8 @@ per cycle.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +20,22 @@ from polyloom.targets.tcpa.words.phases.stages import NamedStage
 Numbers = npt.NDArray[np.int64]
 Touched = tuple[dict[str, Accesses], dict[str, Accesses]]
 """What a phase reads and what it writes, by array."""
+Outside = Callable[[str, str, Numbers], Numbers]
+"""An array's name in the phase and outside, and numbers of its elements: their numbers outside."""
 _NOTHING = np.zeros(0, np.int64)
 
 
-def touched_elements(stage: NamedStage, accesses: Mapping[str, Accesses]) -> Touched:
+def touched_elements(stage: NamedStage, accesses: Mapping[str, Accesses], outside: Outside | None = None) -> Touched:
     """What a phase touches, by the names of arrays outside of it; `accesses` are by those inside."""
-    return _merge_names((outer, accesses[inner]) for inner, outer in stage.inputs), _merge_names(
-        (outer, accesses[inner]) for inner, outer in stage.outputs
-    )
+
+    def pairs(bound: tuple[tuple[str, str], ...]) -> dict[str, Accesses]:
+        found = ((inner, outer, *accesses[inner]) for inner, outer in bound)
+        return _merge_names(
+            (outer, (banks, elements if outside is None else outside(inner, outer, elements)))
+            for inner, outer, banks, elements in found
+        )
+
+    return pairs(stage.inputs), pairs(stage.outputs)
 
 
 def _merge_names(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
@@ -38,25 +47,49 @@ def _merge_names(named: Iterable[tuple[str, Accesses]]) -> dict[str, Accesses]:
     return merged
 
 
-def transfer_cycles(phases: Iterable[Touched]) -> Iterator[int]:
-    """Transfer cycles before the start of each phase; 0 for the first one, whose arrays are loaded like any input."""
-    holders: dict[str, Accesses] = {}
+def transfer_cycles(phases: Iterable[Touched], shapes: Mapping[str, tuple[int, ...]]) -> Iterator[int]:
+    """Transfer cycles before the start of each phase; 0 for the first one, whose arrays are loaded like any input.
+    Arrays have these shapes.
+    """
+    holders: dict[str, _Holders] = {}
     for reads, writes in phases:
-        moved = [_moved_words(holders[name], wanted) for name, wanted in reads.items() if name in holders]
+        moved = [holders[name].moved_words(wanted) for name, wanted in reads.items() if name in holders]
         yield _busiest_bank([sent for sent, _ in moved], [received for _, received in moved])
         for touched in (reads, writes):
-            holders |= {
-                name: _latest_holders(holders.get(name, (_NOTHING, _NOTHING)), pairs) for name, pairs in touched.items()
-            }
+            for name, pairs in touched.items():
+                if name not in holders:
+                    holders[name] = _Holders(prod(shapes[name]))
+                holders[name].hold(pairs)
 
 
-def _moved_words(held: Accesses, wanted: Accesses) -> tuple[Numbers, Numbers]:
-    """The banks that send and those that receive, one word per entry; what nobody holds is loaded before the start."""
-    (holders, elements), (banks, needed) = _sort_pairs(held), _sort_pairs(wanted)
-    missing = ~_contained_pairs(banks, needed, holders, elements) & np.isin(needed, elements)
-    # Pairs are sorted by element, then bank: the first one is the lowest-numbered holder.
-    first = np.searchsorted(elements, needed[missing])
-    return holders[first], banks[missing]
+class _Holders:
+    """Holders of each element of an array: the banks that touched it last, the lowest one first, -1 for none. Mutable;
+    a step costs what it touches, however large the array is.
+    """
+
+    def __init__(self, elements: int) -> None:
+        self.banks = np.full((1, elements), -1, np.int64)
+
+    def moved_words(self, wanted: Accesses) -> tuple[Numbers, Numbers]:
+        """The banks that send and those that receive, one word per entry; what nobody holds is loaded before the
+        start.
+        """
+        banks, needed = _sort_pairs(wanted)
+        held = self.banks[:, needed]
+        missing = (held[0] >= 0) & ~(held == banks).any(axis=0)
+        return held[0][missing], banks[missing]
+
+    def hold(self, touched: Accesses) -> None:
+        """Other banks' copies are stale once a phase has touched the element."""
+        banks, elements = _sort_pairs(touched)
+        # The place of each pair among those of its element, which follow one another.
+        starts = np.flatnonzero(np.diff(elements, prepend=-1))
+        rank = np.arange(len(elements)) - np.repeat(starts, np.diff(starts, append=len(elements)))
+        more = int(rank.max(initial=0)) + 1 - len(self.banks)
+        if more > 0:
+            self.banks = np.pad(self.banks, ((0, more), (0, 0)), constant_values=-1)
+        self.banks[:, elements] = -1
+        self.banks[rank, elements] = banks
 
 
 def _sort_pairs(pairs: Accesses) -> Accesses:
@@ -67,15 +100,6 @@ def _sort_pairs(pairs: Accesses) -> Accesses:
     return found % radix, found // radix
 
 
-def _contained_pairs(
-    banks: Numbers, elements: Numbers, of_banks: Numbers, of_elements: Numbers
-) -> npt.NDArray[np.bool_]:
-    """Which pairs occur among the others, as numbers in mixed radix."""
-    # Pairs as single numbers, because NumPy's set operations take one dimension.
-    radix = 1 + max(banks.max(initial=0), of_banks.max(initial=0))
-    return np.isin(elements * radix + banks, of_elements * radix + of_banks)
-
-
 def _busiest_bank(sent: list[Numbers], received: list[Numbers]) -> int:
     """Bottleneck bank: the most words that one bank sends or receives, over all arrays."""
     # Sending and receiving are separate ports, so that the larger of the two maxima binds, not their sum.
@@ -83,10 +107,3 @@ def _busiest_bank(sent: list[Numbers], received: list[Numbers]) -> int:
         int(np.unique(np.concatenate([_NOTHING, *banks]), return_counts=True)[1].max(initial=0))
         for banks in (sent, received)
     )
-
-
-def _latest_holders(held: Accesses, touched: Accesses) -> Accesses:
-    """The holders after a phase: elements that it touched are held where it touched them."""
-    # Other banks' copies are stale once a phase has touched the element.
-    kept = ~np.isin(held[1], touched[1])
-    return np.concatenate((held[0][kept], touched[0])), np.concatenate((held[1][kept], touched[1]))

@@ -35,8 +35,8 @@ from polyloom.ir.steps import Tree, leaves
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets.tcpa.words.phases import step_tree as trees
 
-SYMBOLIC: Final = FileKind(b"PLSP", "symbolic configuration of phases", version=2, sections=3)
-CONCRETE: Final = FileKind(b"PLCP", "concrete configuration of phases", version=2, sections=3)
+SYMBOLIC: Final = FileKind(b"PLSP", "symbolic configuration of phases", version=3, sections=3)
+CONCRETE: Final = FileKind(b"PLCP", "concrete configuration of phases", version=3, sections=3)
 INPUT, OUTPUT, PARAMETRIC = 1, 2, 4
 """Bits of an array's role: it must be given, it is a result, or it is a scalar that parameters determine, whose value
 stands in the place of its shape. Without any it passes values from phase to phase."""
@@ -46,13 +46,23 @@ _ARRAYS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """The array of this number in a phase's file sees a part of the array outside, from `origin` on."""
+
+    array: int
+    origin: tuple[Affine, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
-    """The file of one phase; `arrays[n]` is the number of the array that the n-th array of this file is. It takes the
-    kernel's parameters, then these `counters`."""
+    """The file of one phase; `arrays[n]` is the number of the array that the n-th array of this file is. Each of its
+    parameters is the least of its `arguments`, which are affine in the kernel's parameters and in the counters around;
+    a concrete one has none. The n-th array of this file is a window that begins at `windows[n]`, or all of it."""
 
     data: bytes
     arrays: tuple[int, ...]
-    counters: tuple[int, ...] = ()
+    arguments: tuple[tuple[Affine, ...], ...] = ()
+    windows: tuple[Window, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +130,8 @@ class _Slot:
 class _Phase:
     length: int
     arrays: tuple[int, ...]
-    counters: tuple[int, ...]
+    arguments: tuple[tuple[Affine, ...], ...]
+    windows: tuple[Window, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +190,18 @@ def _head_codec(names: _Names, affine: Codec[Affine], length: Codec[int]) -> Cod
         shape=counted_list(affine, natural("a rank", 32)),
     )
     number = natural("the number of an array", len(names.arrays))
-    counter = natural("the number of a counter", len(names.counters))
+    window = record(
+        Window,
+        array=natural("the number of a phase's array", _ARRAYS),
+        origin=counted_list(affine, natural("a rank", 32)),
+    )
+    bounds = counted_list(affine, natural("the number of arguments"))
     phase = record(
         _Phase,
         length=length,
         arrays=counted_list(number, natural("the number of a phase's arrays", _ARRAYS)),
-        counters=counted_list(counter, natural("the number of a phase's counters", _PARAMETERS)),
+        arguments=counted_list(bounds, natural("the number of a phase's parameters", _PARAMETERS)),
+        windows=counted_list(window, natural("the number of a phase's windows", _ARRAYS)),
     )
     return record(
         _Head,
@@ -207,7 +224,7 @@ def encode(kind: FileKind, phased: Phased) -> bytes:
         _Slot(ELEMENT_TYPES.index(a.dtype), role, s)
         for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
     )
-    phases = tuple(_Phase(len(s.data), s.arrays, s.counters) for s in phased.stages)
+    phases = tuple(_Phase(len(s.data), s.arrays, s.arguments, s.windows) for s in phased.stages)
     head = _Head(phased.assumptions, slots, phases, trees.store_tree(phased.tree))
     first = section(_head_codec(names, _affine_codec((*names.parameters, *names.counters)), _LENGTH), head)
     return binary.pack(
@@ -240,7 +257,7 @@ def make_template(phased: Phased) -> Form:
         _Slot(ELEMENT_TYPES.index(a.dtype), role, cast("tuple[Affine, ...]", s))
         for a, role, s in zip(phased.arrays, phased.roles, shapes, strict=True)
     )
-    phases = tuple(_Phase(cast(int, _Hole(n)), s.arrays, ()) for n, s in enumerate(phased.stages))
+    phases = tuple(_Phase(cast(int, _Hole(n)), s.arrays, (), ()) for n, s in enumerate(phased.stages))
     found: list[tuple[int, _Hole]] = []
     # Encoding once with codecs that note their position gives the constant parts; an instantiation then only fills in
     # numbers.
@@ -286,7 +303,7 @@ def decode(kind: FileKind, data: bytes) -> Phased:
         for name, s, shape in zip(names.arrays, head.slots, shapes, strict=True)
     )
     values = tuple(s.shape[0] for s in head.slots if s.role == PARAMETRIC)
-    stages = tuple(Stage(files.take(p.length), p.arrays, p.counters) for p in head.phases)
+    stages = tuple(Stage(files.take(p.length), p.arrays, p.arguments, p.windows) for p in head.phases)
     tree = trees.name_counters(at, head.tree, names.counters, len(stages))
     _check_scopes(at, names, head, tree)
     phased = Phased(
@@ -313,9 +330,11 @@ def _check_scopes(at: int, names: _Names, head: _Head, tree: Tree[int]) -> None:
     wrong = any(e.symbols & {*names.counters} for e in fixed)
     for number, around in leaves(tree):
         own, known = head.phases[number], {loop.counter for loop in around}
-        used = {names.counters[n] for n in own.counters}.union(*(scalars.get(n, frozenset()) for n in own.arrays))
-        # A phase lists its counters in ascending order, each once: one form for each file.
-        wrong |= bool(used & {*names.counters} - known) or list(own.counters) != sorted({*own.counters})
+        forms = [e for group in (*own.arguments, *(w.origin for w in own.windows)) for e in group]
+        used = frozenset[str]().union(*(e.symbols for e in forms), *(scalars.get(n, frozenset()) for n in own.arrays))
+        # A phase lists its windows in ascending order, each once: one form for each file.
+        listed = [w.array for w in own.windows]
+        wrong |= bool(used & {*names.counters} - known) or listed != sorted({*listed}) or not all(own.arguments)
     if wrong:
         raise binary.format_error(at, "a counter is used outside of its loop")
 

@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 from polyloom.binary import FileKind, cache_decoder
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.ir.pla import Array
+from polyloom.ir.plan import evaluate_arguments, evaluate_window
 from polyloom.ir.steps import Steps
 from polyloom.sets import Affine, Condition
 from polyloom.targets.subject import Progress
@@ -41,6 +42,27 @@ class NamedStage:
     data: bytes
     inputs: tuple[tuple[str, str], ...]
     outputs: tuple[tuple[str, str], ...]
+    parameters: tuple[str, ...] = ()
+    arguments: tuple[tuple[Affine, ...], ...] = ()
+    windows: tuple[tuple[Array, tuple[Affine, ...]], ...] = ()
+    """Arrays of the file that are windows, each with its first element outside."""
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """Parameters of the kernel and counters on which its configuration or its windows depend."""
+        groups = (*self.arguments, *(origin for _, origin in self.windows))
+        return frozenset[str]().union(*(form.symbols for group in groups for form in group))
+
+    def values(self, around: Mapping[str, int]) -> dict[str, int]:
+        """Values of the file's parameters, for those of the kernel's and of the counters."""
+        return evaluate_arguments(self.parameters, self.arguments, around)
+
+    def window(self, name: str, around: Mapping[str, int]) -> tuple[range, ...] | None:
+        """What the file's array `name` is of the array outside; None for all of it."""
+        for array, origin in self.windows:
+            if array.name == name:
+                return evaluate_window(origin, array.shape, around, self.values(around))
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +120,14 @@ def decode_steps(data: bytes) -> Bound:
     if not phased.counters or bound.name != phased.name:
         raise _format_error("it has no loop of steps, or another name than its phases")
     return bound
+
+
+def given_values(data: bytes) -> dict[str, int]:
+    """Values of the parameters that a concrete configuration of steps was made for; of other files none."""
+    if not has_phases(data) or file_kind(data) is not STEPS:
+        return {}
+    bound = decode_steps(data)
+    return dict(zip(open_phases(bound.symbolic).phased.parameters, bound.values, strict=True))
 
 
 def has_phases(data: bytes) -> bool:
@@ -185,14 +215,7 @@ def places_in_stage(stage: Stage, places: Sequence[Place]) -> list[Place]:
 def named_stages(phased: Phased) -> tuple[NamedStage, ...]:
     """The stages with names. PL0705 where an array of a phase and the array that it is have different types, or where
     it takes other parameters."""
-    for stage in phased.stages if phased.counters else ():
-        taken = (*phased.parameters, *(phased.counters[n] for n in stage.counters))
-        if program_file.parameters(stage.data) != taken:
-            raise _format_error("the parameters of a phase are not those of the kernel and of its counters")
-    return tuple(
-        _name_arrays(stage.data, program_file.arrays(stage.data), [phased.arrays[n] for n in stage.arrays])
-        for stage in phased.stages
-    )
+    return tuple(_name_arrays(phased, stage) for stage in phased.stages)
 
 
 def stage_names(data: bytes) -> tuple[NamedStage, ...]:
@@ -202,15 +225,30 @@ def stage_names(data: bytes) -> tuple[NamedStage, ...]:
     return open_phases(data).named if data.startswith(SYMBOLIC.magic) else named_stages(read_phases(data))
 
 
-def _name_arrays(data: bytes, inner: Sequence[tuple[Array, bool]], outer: Sequence[Array]) -> NamedStage:
-    if [(a.dtype, a.shape) for a, _ in inner] != [(a.dtype, a.shape) for a in outer]:
+def _name_arrays(phased: Phased, stage: Stage) -> NamedStage:
+    inner, outer = program_file.arrays(stage.data), [phased.arrays[n] for n in stage.arrays]
+    symbolic = stage.data.startswith(program_file.MAGICS[0])
+    parameters = program_file.parameters(stage.data) if symbolic else ()
+    if len(parameters) != len(stage.arguments):
+        raise _format_error("a phase has not one argument for each of its parameters")
+    if not phased.counters and (stage.windows or [b for b, *_ in stage.arguments] != [*map(Affine.symbol, parameters)]):
+        raise _format_error("a phase without loops of steps has windows or other parameters than the kernel")
+    windows = {window.array: window.origin for window in stage.windows}
+    if len(inner) != len(outer) or any(n >= len(inner) for n in windows):
         raise _format_error("the arrays of a phase are not those of the kernel")
+    for n, ((a, _), o) in enumerate(zip(inner, outer, strict=True)):
+        same = len(windows[n]) == len(a.shape) == len(o.shape) if n in windows else a.shape == o.shape
+        if a.dtype != o.dtype or not same:
+            raise _format_error("the arrays of a phase are not those of the kernel")
     # A phase calls its arrays by its own names, because an array that is read and written has two inside.
     pairs = [(a.name, o.name, is_output) for (a, is_output), o in zip(inner, outer, strict=True)]
     return NamedStage(
-        data,
+        stage.data,
         tuple((a, o) for a, o, is_output in pairs if not is_output),
         tuple((a, o) for a, o, is_output in pairs if is_output),
+        parameters,
+        stage.arguments,
+        tuple((inner[n][0], origin) for n, origin in windows.items()),
     )
 
 

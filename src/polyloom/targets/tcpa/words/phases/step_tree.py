@@ -21,6 +21,8 @@ _PHASE, _UP, _DOWN = range(3)
 DEPTH: Final = 16
 """Loops of steps in one another."""
 _NODES: Final = 1 << 16
+MOST: Final = 1 << 31
+"""The greatest stride, which is also that of a size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class _Loop:
     downwards: bool
     lower: tuple[Affine, ...]
     upper: tuple[Affine, ...]
+    stride: int
     body: tuple[_Node, ...]
 
 
@@ -44,9 +47,10 @@ def tree_codec(affine: Codec[Affine]) -> Codec[tuple[_Node, ...]]:
 def _node_codec(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
     """At most `depth` loops in one another."""
     # At the greatest depth only phases are legal, so that a hostile file cannot exhaust the stack.
-    kind, bounds = (
+    kind, bounds, stride = (
         natural("the kind of a node", 3 if depth else 1),
         counted_list(affine, natural("the number of bounds")),
+        natural("a stride", MOST),
     )
 
     def write(out: bytearray, node: _Node) -> None:
@@ -54,6 +58,7 @@ def _node_codec(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
         if node is not None:
             bounds.write(out, node.lower)
             bounds.write(out, node.upper)
+            stride.write(out, node.stride - 1)
             _node_codec(affine, depth - 1).write(out, node.body)
 
     def read(reader: Reader) -> _Node:
@@ -63,7 +68,7 @@ def _node_codec(affine: Codec[Affine], depth: int) -> Codec[tuple[_Node, ...]]:
         lower, upper = bounds.read(reader), bounds.read(reader)
         if not lower or not upper:
             raise binary.format_error(at, "a loop of steps has no bound")
-        return _Loop(found == _DOWN, lower, upper, _node_codec(affine, depth - 1).read(reader))
+        return _Loop(found == _DOWN, lower, upper, stride.read(reader) + 1, _node_codec(affine, depth - 1).read(reader))
 
     return counted_list(Codec(write, read), natural("the number of nodes", _NODES))
 
@@ -76,7 +81,7 @@ def store_tree(tree: Tree[int]) -> tuple[_Node, ...]:
 def _store_node(node: int | Steps[int]) -> _Node:
     if not isinstance(node, Steps):
         return None
-    return _Loop(node.step < 0, node.lower, node.upper, store_tree(node.body))
+    return _Loop(node.step < 0, node.lower, node.upper, node.stride, store_tree(node.body))
 
 
 def name_counters(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], phases: int) -> Tree[int]:
@@ -89,7 +94,8 @@ def name_counters(at: int, nodes: tuple[_Node, ...], counters: tuple[str, ...], 
         if node is None:
             return next(numbers)
         counter = next(names, "")
-        return Steps(counter, node.lower, node.upper, tuple(map(name_node, node.body)), -1 if node.downwards else 1)
+        body, step = tuple(map(name_node, node.body)), -1 if node.downwards else 1
+        return Steps(counter, node.lower, node.upper, body, step, stride=node.stride)
 
     tree = tuple(map(name_node, nodes))
     found = [leaf for leaf, _ in leaves(tree)]

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans of blocks (loop tiling: Irigoin, Triolet 1988; Wolfe 1987): loops of steps over blocks, around phases that see
+windows of arrays.
+
+    cut.py      loops -> loops of steps over blocks, and the part of the nest that each block is
+    order.py    is that legal; which locals carry values between blocks
+    windows.py  block -> nest of its own, with windows
+    this file   nests of blocks -> plan
+
+A machine whose FIFOs and banks hold a block then runs any size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
+from polyloom.ir.nest import Loop, Nest, Storage, accesses, assignments, loop_nodes, names, taken_names
+from polyloom.ir.nest_rewrite import Rewriter
+from polyloom.ir.pla import Array, Reference
+from polyloom.ir.plan import Phase, Plan
+from polyloom.ir.steps import Steps, Tree, as_loop, loops
+from polyloom.names import fresh_name
+from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets.normal_form import normalize
+from polyloom.transform.blocks.cut import Block, cut_blocks
+from polyloom.transform.blocks.order import check_order, crossing_locals, place_statements
+from polyloom.transform.blocks.windows import BlockNest, Origin, block_nest
+from polyloom.transform.dataflow import analyse
+from polyloom.transform.phases import make_plan
+from polyloom.transform.stepped_plan import number_programs, project_parameters
+
+_NUMBERED = re.compile(r"(.+)_[0-9]+")
+
+
+def plan_blocks(nest: Nest, whole: Plan, sizes: Mapping[str, int], reassociate: bool = False) -> Plan:
+    """Plan of a checked nest in blocks of `sizes`, by the names of loops; `whole` is its plan without blocks, which
+    says what is given and what is a result. Errors: PL0266 and PL0267 where blocks change what is computed, PL0265 for
+    bounds, PL0824 for names and sizes, and those of a plan.
+    """
+    cut, crossing = _legal_blocks(nest, loop_sizes(nest, sizes))
+    return _Blocks(nest, cut, crossing, reassociate).plan(whole)
+
+
+def _legal_blocks(nest: Nest, sizes: Mapping[str, int]) -> tuple[Tree[Block], dict[str, int]]:
+    """Blocks that keep the order of accesses. Loops around cut ones that are not cut themselves lie whole in each
+    block, as far as that is legal; else the outer ones are loops of steps, one iteration each.
+    """
+    outer = [loop.name for loop in loop_nodes(nest.body) if loop.name not in sizes and _has_cut(loop, sizes)]
+    for count in range(len(outer) + 1):
+        cut = cut_blocks(nest, {**sizes, **dict.fromkeys(outer[:count], 1)})
+        placed = place_statements(nest, cut)
+        try:
+            crossing = crossing_locals(nest, placed)
+            check_order(nest, placed, crossing)
+        except PolyloomError:
+            if count == len(outer):
+                raise
+        else:
+            return cut, crossing
+    raise AssertionError("one more try than there are loops")
+
+
+def _has_cut(loop: Loop, sizes: Mapping[str, int]) -> bool:
+    return any(inner.name in sizes for inner in loop_nodes(loop.body))
+
+
+def loop_sizes(nest: Nest, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Block sizes by the nest's own names of loops: a name is that of one loop, or of all loops that the source calls
+    so, which are `i`, `i_2` and so on. Errors: PL0824.
+    """
+    found = dict[str, int]()
+    own = [loop.name for loop in loop_nodes(nest.body)]
+    for name, size in sizes.items():
+        called = [n for n in own if n == name] + [n for n in own if (m := _NUMBERED.fullmatch(n)) and m[1] == name]
+        if not called:
+            message = f"there is no loop `{name}` to cut into blocks"
+            raise PolyloomError(Diagnostic("PL0824", message, USAGE, help=nearest(name, own, "loop")))
+        if size < 1:
+            message = f"a block of {size} iterations of `{name}` is none"
+            raise PolyloomError(Diagnostic("PL0824", message, USAGE, help="give a size of at least 1"))
+        found |= {n: size for n in called if n not in sizes or n == name}
+    return found
+
+
+@dataclass
+class _Blocks:
+    """Plans of blocks. Mutable: arrays that are made between phases, and names that are taken."""
+
+    nest: Nest
+    cut: Tree[Block]
+    crossing: Mapping[str, int]
+    reassociate: bool
+
+    def __post_init__(self) -> None:
+        self.steps = {loop.counter: loop for loop in loops(self.cut)}
+        self.taken = {*taken_names(self.nest), *self.steps, *names(self.nest)}
+        self.between = dict[str, Array]()
+
+    def plan(self, whole: Plan) -> Plan:
+        body = number_programs(self.nest, self.tree(self.cut, ()))
+        used = {outer for phase in _phases(body) for _, outer in (*phase.inputs, *phase.outputs)}
+        between = tuple(array for name, array in self.between.items() if name in used)
+        return replace(whole, intermediates=between, body=body)
+
+    def tree(self, cut: Tree[Block], around: tuple[Steps[Block], ...]) -> Tree[Phase]:
+        found: list[Phase | Steps[Phase]] = []
+        for node in cut:
+            loop = as_loop(node)
+            if loop is not None:
+                body = self.tree(loop.body, (*around, loop))
+                found.append(replace(loop, body=body))  # pyright: ignore[reportArgumentType]
+            elif isinstance(node, Block):
+                found += self.phases(node, around)
+        return tuple(found)
+
+    def phases(self, block: Block, around: tuple[Steps[Block], ...]) -> tuple[Phase, ...]:
+        """Phases of one block: mostly one."""
+        counters = frozenset(loop.counter for loop in around)
+        sub = replace(self.nest, storage=self.storage(block))
+        nodes = _Elements(block, self.crossing).nodes(block.nodes)
+        peeled = None if block.peeled is None else replace(block.peeled, loop=nodes[-1])
+        block = replace(block, nodes=nodes, peeled=peeled)
+        made = block_nest(sub, block, counters, set(self.taken))
+        own = self.sub_nest(sub, made, around)
+        plan = make_plan(own, analyse(own, self.reassociate))
+        windows = {name: (outer, origin) for name, (outer, origin, _) in made.windows.items()}
+        renamed = {a.name: self.intermediate(a, made) for a in plan.intermediates}
+        windows |= {
+            name: (outer, (Affine((), 0),) * len(a.shape))
+            for (name, outer), a in zip(renamed.items(), plan.intermediates, strict=True)
+        }
+        return tuple(_bind_windows(phase, made, windows) for phase in plan.phases)
+
+    def storage(self, block: Block) -> tuple[Storage, ...]:
+        """Storage of a block's nest: locals whose values cross are arguments with an element for each iteration."""
+        return tuple(self.expand_local(s, block) if s.name in self.crossing else s for s in self.nest.storage)
+
+    def expand_local(self, storage: Storage, block: Block) -> Storage:
+        """Array expansion (Feautrier 1988) of a local by the strips that all blocks with it have in common."""
+        extents = list[Affine]()
+        for strip in block.strips[: self.crossing[storage.name]]:
+            extents.append(Affine((), strip.size) if strip.size is not None else strip.loop.upper[0] - strip.first)
+        made = replace(storage, shape=(*extents, *storage.shape), role="argument", writable=True)
+        self.between.setdefault(storage.name, Array(storage.name, storage.dtype, made.shape))
+        return made
+
+    def intermediate(self, array: Array, made: BlockNest) -> str:
+        """Name of an array between phases of one block, large enough for every block."""
+        most = {name: bounds[0] for name, bounds in made.arguments.items()}
+        name = fresh_name(array.name, self.taken)
+        self.between[name] = replace(array, name=name, shape=tuple(e.substitute(most) for e in array.shape))
+        return name
+
+    def sub_nest(self, sub: Nest, made: BlockNest, around: tuple[Steps[Block], ...]) -> Nest:
+        """A block's nest with the parameters that it needs, and windows for arrays."""
+        used = {r.name for a in assignments(made.nodes) for r in (a.target, *accesses(a.value))}
+        own = [s for s in sub.storage if s.name in used and s.name not in made.windows]
+        own += [replace(sub[outer], name=name, shape=extents) for name, (outer, _, extents) in made.windows.items()]
+        symbols = _symbols(made, own)
+        bounds = [c for loop in around if loop.counter in symbols for c in _range(loop)]
+        symbols |= frozenset[str]().union(*(c.symbols for c in bounds))
+        sizes = {n: b[0].constant for n, b in made.arguments.items() if n in symbols}
+        bounds += [Affine.symbol(n) for n in sizes]
+        # A partial block ends with its loop.
+        bounds += [b - Affine.symbol(n) for n in sizes for b in made.arguments[n] if b.symbols <= symbols]
+        assumptions, kept = project_parameters(self.nest.assumptions, self.nest.parameters, symbols)
+        parameters = (*kept, *(loop.counter for loop in around if loop.counter in symbols), *sizes)
+        pieces = tuple(Polyhedron((*p.constraints, *bounds)) for p in assumptions.pieces)
+        return Nest(sub.name, parameters, normalize(Condition(pieces)), tuple(own), made.nodes, sub.span)
+
+
+def _range(loop: Steps[Block]) -> list[Affine]:
+    counter = Affine.symbol(loop.counter)
+    return [*(counter - low for low in loop.lower), *(high - counter - 1 for high in loop.upper)]
+
+
+def _symbols(made: BlockNest, storage: Sequence[Storage]) -> frozenset[str]:
+    """Parameters and counters that a block's nest mentions."""
+    found = _Symbols()
+    found.nodes(made.nodes)
+    for s in storage:
+        found.forms(s.shape)
+    return frozenset(found.found) - {loop.name for loop in loop_nodes(made.nodes)}
+
+
+class _Symbols(Rewriter):
+    """Collector of symbols: a rewriting that changes nothing."""
+
+    def __init__(self) -> None:
+        self.found = set[str]()
+
+    def form(self, form: Affine) -> Affine:
+        self.found |= form.symbols
+        return form
+
+
+class _Elements(Rewriter):
+    """References to locals whose values cross: the element of the iteration of the outer strips."""
+
+    def __init__(self, block: Block, crossing: Mapping[str, int]) -> None:
+        self.block, self.crossing = block, crossing
+
+    def reference(self, reference: Reference) -> Reference:
+        if reference.name not in self.crossing:
+            return reference
+        strips = self.block.strips[: self.crossing[reference.name]]
+        own = tuple(Affine.symbol(strip.loop.name) - strip.first for strip in strips)
+        return replace(reference, index=(*own, *reference.index))
+
+
+def _bind_windows(phase: Phase, made: BlockNest, windows: Mapping[str, tuple[str, Origin]]) -> Phase:
+    """A phase of a block's nest with the arrays and parameters of the whole plan."""
+
+    def bind(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((inner, windows[own][0] if own in windows else own) for inner, own in pairs)
+
+    origins = tuple((i, windows[own][1]) for i, own in dict((*phase.inputs, *phase.outputs)).items() if own in windows)
+    arguments = tuple(made.arguments.get(p, (Affine.symbol(p),)) for p in phase.program.parameters)
+    return replace(phase, inputs=bind(phase.inputs), outputs=bind(phase.outputs), arguments=arguments, windows=origins)
+
+
+def _phases(tree: Tree[Phase]) -> list[Phase]:
+    return [phase for node in tree for phase in (_phases(node.body) if isinstance(node, Steps) else [node])]
