@@ -26,19 +26,19 @@ MACHINES: Final[Mapping[str, Mapping[str, Any]]] = {
 """By machine what a run is given."""
 
 
-def read_random_kernel(seed: int, folder: Path) -> Kernel:
+def read_random_kernel(seed: int, folder: Path, *, gathers: bool = False) -> Kernel:
     """Kernel of a seed, as a file of the folder. Errors: PL0139 for one that needs a function of doubles."""
     path = folder / f"f{seed}.py"
-    path.write_text(random_kernel(seed), encoding="utf-8")
+    path.write_text(random_kernel(seed, gathers=gathers), encoding="utf-8")
     kernel = load_kernel(str(path))
-    assert kernel.nest
+    assert kernel.indirect
     return kernel
 
 
 def random_arguments(kernel: Kernel, seed: int) -> dict[str, Any]:
     """Reals from -2 to 2 for all arguments."""
     generator, found = np.random.default_rng(seed), dict[str, Any]()
-    for s in kernel.nest.storage:
+    for s in kernel.indirect.storage:
         if s.role == "argument" and s.name not in kernel.arrays.results:
             shape = [extent.evaluate(SIZES) for extent in s.shape]
             found[s.name] = np.asarray(generator.uniform(-2, 2, shape)).astype(np.float32)
