@@ -117,10 +117,12 @@ select-table: .venv/installed .venv/tools
 fuzz: .venv/installed .venv/tools
 	$(BIN)/python -m tests.fuzz.fuzzing $(SECONDS)
 
-# COUNT random kernels of whole arrays on every machine, as a table (tests/frontend/python/arrays/machine_table.py).
+# COUNT random kernels of whole arrays on every machine, as a table (tests/frontend/python/arrays/machine_table.py), and
+# cycles of whole arrays beside those of loops (cycle_table.py).
 COUNT ?= 300
 arrays: .venv/installed .venv/tools
 	$(BIN)/python -m tests.frontend.python.arrays.machine_table $(COUNT)
+	$(BIN)/python -m tests.frontend.python.arrays.cycle_table
 
 # Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
 device: .venv/installed .venv/tools
