@@ -9,7 +9,7 @@ HEADER = """import numpy as np
 import polyloom as pl
 
 N, M, K = pl.sizes("N M K")
-TABLE = np.zeros((100, 100))
+TABLE, OBJECTS = np.zeros((100, 100)), np.array([1.0, None], object)
 
 
 def forever(v):
@@ -42,6 +42,9 @@ BODIES: dict[str, str] = {
     "large_integer": "x[:] = (10 ** 300) * (10 ** 300) * alpha",
     "large_power": "return 2 ** 10 ** 9 * x",
     "repeated_by_size": "return np.array([1.0] * N, np.float32)",
+    "many_targets": "t, s = np.arange(10 ** 10)\nx[:] = t",
+    "object_table": "return x[:2] * OBJECTS",
+    "object_elements": "return np.zeros(N, object) + x",
     "long_list": "return np.array([float(v) for v in range(10 ** 9)], np.float32)",
     "element_of_data": "x[0] = x[b[0]]",
     "mask": "return x[x > 0]",
