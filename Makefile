@@ -123,6 +123,7 @@ COUNT ?= 300
 arrays: .venv/installed .venv/tools
 	$(BIN)/python -m tests.frontend.python.arrays.machine_table $(COUNT)
 	$(BIN)/python -m tests.frontend.python.arrays.cycle_table
+	$(BIN)/python -m tests.frontend.python.arrays.aims
 
 # Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
 device: .venv/installed .venv/tools
