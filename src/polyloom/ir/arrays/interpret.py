@@ -151,6 +151,7 @@ class Interpreter:
 
     def gather(self, value: Gather, elements: Array, values: Mapping[str, int]) -> Array:
         """The elements at data; `elements` has the shape of the source."""
+        # In 64 bits: negating the least index of a narrow type would wrap.
         index = self.all_elements(value.index, values).astype(np.int64)
         extent = elements.shape[value.axis]
         if self.clamps:

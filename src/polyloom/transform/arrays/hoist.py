@@ -58,6 +58,7 @@ def hoist_invariants(value: Value, at: Place, loops: Places, keep: Keep) -> Valu
             if not is_complete(at, loops):
                 return keep(value)
             own = gather_places(value, at)[1]
+            # An index that is data chooses among elements that are there: only arrays have such.
             base = source if isinstance(source, Read) else keep(source)
             return with_parts(value, [base, hoist_invariants(index, own, loops, keep)])
         case Reduce(axes=axes, source=source):

@@ -227,6 +227,7 @@ class _Body:
         index = index if kind == "i32" else Apply("to_i32", kind, (index,), self.span)
         held = self.lowering.scalar("i32", "at", self.span)
         self.before += assignment(held, self.tree(index, place), self.span)
+        # Unsigned indices need no test; others count from the end below 0, as NumPy's do.
         if kind in SIGNED:
             zero = Constant(0, "i32")
             ends = nest.Apply("add", "i32", (held, _extent_expression(extent, self.span)), self.span)
@@ -234,6 +235,7 @@ class _Body:
             self.before.append(
                 Assign("", held, nest.Apply("select", "i32", (is_negative, ends, held), self.span), self.span)
             )
+        # A nest takes the name of an integer scalar as an index, and means what it holds then.
         along = Affine.symbol(held.name)
         return self.tree(value.source, (*own[: value.axis], along, *own[value.axis :]))
 

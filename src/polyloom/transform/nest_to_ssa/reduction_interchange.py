@@ -66,6 +66,7 @@ class _Interchange(Rewriter):
 
     def starts_in_row(self, loop: Loop) -> bool:
         """Whether a loop begins at 0, or where another one is that does: rows have the elements 0 to below its end."""
+        # Triangles begin at the diagonal, whose row has as many elements as the others.
         starts = {Affine(), *(Affine.symbol(each.name) for each in self.loops if each.lower == (Affine(),))}
         return len(loop.lower) == 1 and loop.lower[0] in starts
 

@@ -63,6 +63,7 @@ class _Triangles(Rewriter):
             replace(target, index=tuple([form.substitute(names) for form in target.index]))
             for names in ({inner.name: column}, {node.name: column, inner.name: row})
         )
+        # In a loop of its own: within the triangle's, it would keep reductions from being interchanged.
         copy = Assign(fresh_name("S", self.taken), there, here, inner.span)
         triangle = replace(inner, lower=(row,))
         return (replace(node, body=(triangle, Loop(name, (row + 1,), inner.upper, (copy,), span=inner.span))),)
@@ -71,9 +72,11 @@ class _Triangles(Rewriter):
         """The element that two loops over a square compute, where those at (i, j) and (j, i) are equal."""
         if len(outer.body) != 1 or not isinstance(inner := outer.body[0], Loop):
             return None
+        # Both loops have to visit the same places, so that the mirrored element is one of them.
         if (outer.lower, outer.upper, outer.step) != (inner.lower, inner.upper, inner.step) or outer.step != 1:
             return None
         stored = {cell(a.target): a.target for a in assignments(inner.body) if a.target.name not in self.numbers}
+        # Without a loop inside, a copy would cost as much as what it replaces.
         if len(stored) != 1 or not any(loop_nodes(inner.body)):
             return None
         (target,) = stored.values()
@@ -82,6 +85,7 @@ class _Triangles(Rewriter):
         if sorted(map(str, rows)) != sorted(pair) or not _begins(inner.body, target):
             return None
         reads = [r for a in assignments(inner.body) for r in accesses(a.value) if r.name == target.name]
+        # An element that is read elsewhere may be one of the triangle that is no longer computed in time.
         if any(cell(read) != cell(target) for read in reads):
             return None
         own = _Own(target).nodes(inner.body)

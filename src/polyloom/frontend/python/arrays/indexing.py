@@ -63,6 +63,7 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
     found = element_view(data.value, forms, tuple(extents), site.span)
     is_view = data.is_view and isinstance(found, Read) and not is_element
     # From the last axis on, so that those before keep their numbers.
+    # The view has each such axis as a whole.
     for along, own in reversed(gathered):
         found = Gather(found, own.value, along, site.span)
     return Data(found, wide=data.wide, exact=data.exact, is_view=is_view and not gathered)
@@ -75,6 +76,7 @@ def _is_data(item: object) -> bool:
 
 def _check_gathered_axes(site: Site, items: list[Any]) -> None:
     """Errors: PL0137 where NumPy joins several indices, or moves the axes of one to the front."""
+    # NumPy counts an integer beside an array as an array of indices, too.
     chosen = [n for n, item in enumerate(items) if _is_data(item) or isinstance(item, Affine)]
     arrays = sum(isinstance(item, Data) and bool(item.shape) for item in items)
     if arrays > 1:

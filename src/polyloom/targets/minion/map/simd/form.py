@@ -69,8 +69,8 @@ def read_function(written: Written) -> Read | None:
 def nest_plan(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
     """Plan whose one phase is the nest, and its work on so many minions."""
     whole = nest_signature(nest)
-    # An array that is only written need not be given by the host, and is none of the inputs; one that is read for
-    # nothing needs a place.
+    # An array that is only written need not be given by the host, and is none of the inputs. One that is read for
+    # nothing, by statements whose results nobody needs, is: the code loads it, and it needs a place.
     read = {r.name for a in assignments(nest.body) for r in accesses(a.value)}
     names = read - (_write_only_arrays(nest) & {array.name for array in whole.outputs})
     inputs = tuple(array for array in whole.inputs if array.name in names)

@@ -232,6 +232,7 @@ class _Program:
         touched, again = (
             {own[name] for name in names & own.keys()} for names in (self.later.touched, self.later.again)
         )
+        # Copies of lines that an owner alone changes are its own, and evicted with what it writes.
         changed = {
             name
             for other in self.coherence.after[work]
