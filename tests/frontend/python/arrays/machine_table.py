@@ -41,7 +41,7 @@ def seed_outcome(on: str, seed: int) -> Outcome:
 
 def common_reason(message: str) -> str:
     """Message without the user's names and numbers, so that equal reasons are counted together."""
-    return re.sub(r"`[^`]*`|\d+(?!\w)", "…", message)
+    return re.sub(r"`[^`]*`|(?<!\w)\d+", "…", message)
 
 
 def table_row(on: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
