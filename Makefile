@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels llk silicon select-table fuzz device golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels llk silicon select-table fuzz arrays device golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -117,6 +117,14 @@ select-table: .venv/installed .venv/tools
 # Divides SECONDS among all fuzzers (tests/fuzz/fuzzing.py), and ends at the first finding; needs clang with libFuzzer.
 fuzz: .venv/installed .venv/tools
 	$(BIN)/python -m tests.fuzz.fuzzing $(SECONDS)
+
+# COUNT random kernels of whole arrays on every machine, as a table (tests/frontend/python/arrays/machine_table.py), and
+# cycles of whole arrays beside those of loops (cycle_table.py).
+COUNT ?= 300
+arrays: .venv/installed .venv/tools
+	$(BIN)/python -m tests.frontend.python.arrays.machine_table $(COUNT)
+	$(BIN)/python -m tests.frontend.python.arrays.cycle_table
+	$(BIN)/python -m tests.frontend.python.arrays.aims
 
 # Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
 device: .venv/installed .venv/tools

@@ -44,7 +44,7 @@ CODES: dict[str, tuple[str, str]] = {
         "statement that a kernel cannot have",
         "A kernel consists of `for ... in range(...)`, `if`, and assignments of numbers to elements of arrays and to "
         "variables. Loops run a number of\n"
-        "times that is known before data is, so that there is no `while`, `break` or `return` in the middle:\n"
+        "times that is known before data is, so that there is no `while` or `return` in the middle:\n"
         "    while x > e: ...       write    for t in range(STEPS): ...    with STEPS as a size",
     ),
     "PL0134": (

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.frontend.python.helpers import Arrays, arguments, assert_same, meaning
 
+import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend import c
 from polyloom.frontend.c import clang
@@ -33,6 +35,10 @@ import polyloom as pl
 
 n, m = pl.sizes("n m")
 GAIN = 3
+
+
+def twice(v):
+    return v + v
 
 
 @pl.kernel
@@ -187,6 +193,19 @@ ROWS = {
         "for i in range(n):\n    alpha = alpha * 0.5\n    x[i] = alpha",
     ),
     "assertion": Row("__builtin_assume(n >= 2); b[0] = b[1];", "assert n >= 2\nb[0] = b[1]"),
+    "call of an own function": Row(
+        "b[0] = twice(b[1]);", "b[0] = twice(b[1])", "integers of a kernel of whole arrays are sizes, at least 0"
+    ),
+    "call with an expression": Row(
+        "for (int i = 0; i < n; i++) b[i] = twice(b[i] - 3) + twice(2);",
+        "for i in range(n):\n    b[i] = twice(b[i] - 3) + twice(2)",
+        "C holds what is called in variables; Python's constants are folded",
+    ),
+    "local array": Row(
+        "int t[8]; for (int i = 0; i < 8; i++) t[i] = i * i; for (int i = 0; i < 8; i++) b[0] += t[i];",
+        "t = np.empty(8, np.int32)\nfor i in range(8):\n    t[i] = i * i\nfor i in range(8):\n    b[0] += t[i]",
+        "an array is made by a call in Python",
+    ),
     "constant of the file": Row("b[0] = GAIN * b[1];", "b[0] = GAIN * b[1]"),
 }
 """By construct."""
@@ -204,8 +223,12 @@ class Own:
 OWN = {
     "pointers": Own("float *p = x; *p++ = 1;", None, "Python has no pointers"),
     "structures": Own("struct pair p = {1, 2}; b[0] = p.re + p.im;", None, "values of Python kernels are scalars"),
-    "local arrays": Own("int t[4] = {1, 2, 3, 4}; b[0] = t[1];", None, "Python declares no arrays in a function"),
-    "calls of own functions": Own("b[0] = twice(b[1]);", None, "the arguments of a Python function have no types"),
+    "initialized local arrays": Own("int t[4] = {1, 2, 3, 4}; b[0] = t[1];", None, "Python writes `np.array`"),
+    "breaks": Own(
+        None,
+        "for i in range(n):\n    if b[i] > 3:\n        break\n    b[i] += 1",
+        "in C a flag does it; on RISC-V and the belt machine C has it, too",
+    ),
     "variable behind its loop": Own(
         "int i; for (i = 0; i < n; i++) x[i] = 0; b[0] = i;",
         "for i in range(n):\n    x[i] = 0.0\nb[0] = i",
@@ -271,6 +294,31 @@ def test_construct(name: str, folder: Path) -> None:
     given["x"], given["b"] = given["x"] - 1.5, given["b"] * 9 - 11
     found = [_meaning(nest, sizes, given) for nest in (first, second)]
     assert_same({key: found[0][key] for key in found[1]}, found[1])
+
+
+def _run(path: Path, on: str) -> None:
+    """The machine has what its oracles have, the function itself among them."""
+    options: dict[str, Any] = {"pes": (1, 2)} if on.startswith("tcpa") else {}
+    assert pl.compile(str(path), on=on).run({"n": 6, "m": 4, "k": 2}, **options).verified
+
+
+def _run_both(name: str, folder: Path, on: str) -> None:
+    _run(Path(f"{folder / 'f.c'}:{_named(name)}"), on)
+    _of_python(ROWS[name].python, folder)
+    _run(folder / "f.py", on)
+
+
+@pytest.mark.parametrize("on", ["riscv:rv64gc", "tcpa:unit"])
+@pytest.mark.parametrize("name", ["call of an own function", "private scalar"])
+def test_both_languages_run(name: str, on: str, folder: Path) -> None:
+    _run_both(name, folder, on)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("on", ["riscv:rv64gc", "belt:gold", "tcpa:unit"])
+@pytest.mark.parametrize("name", ROWS)
+def test_all_constructs_run_in_both_languages(name: str, on: str, folder: Path) -> None:
+    _run_both(name, folder, on)
 
 
 def _meaning(nest: Nest, sizes: dict[str, int], given: Arrays) -> Arrays:

@@ -21,6 +21,7 @@ import numpy as np
 from tests.device.devices import ROOT
 from tests.fuzz import assembly, damage
 from tests.fuzz.isolated import PATIENCE, Hunt, hunt, limited
+from tests.fuzz.python_kernels import damage_kernel, python_seeds, read_kernel
 from tests.targets.belt.run.programs import Draw, file
 from tests.targets.belt.run.test_loops import dot
 from tests.targets.tcpa.phases import plans
@@ -385,6 +386,7 @@ READERS: Final = (
     Reader("machines", ".toml", machines, damage.of_text_bytes, machine),
     Reader("mappings", ".toml", mappings, damage.of_text_bytes, mapping),
     Reader("programs", ".pla", programs, damage.of_text_bytes, program, 2.0),
+    Reader("Python kernels", ".py", python_seeds, damage_kernel, read_kernel, 2.0),
     Reader("litmus tests", ".litmus", tests, damage.of_text_bytes, litmus),
     Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log),
     Reader("executables", ".elf", executables, damage.of_bytes, executable),

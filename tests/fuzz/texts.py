@@ -28,7 +28,7 @@ from polyloom.cli.entry import main
 ROOT: Final = Path(__file__).parents[2]
 TARGETS: Final = ("tcpa", "riscv:rv64gc", "riscv:rv32imac")
 SLOWEST: Final = 120
-"""Seconds after which a text counts as one without an end."""
+"""Seconds of processor time after which a text counts as one without an end."""
 MOST: Final = "200000"
 """Instructions of a run."""
 
@@ -703,13 +703,17 @@ def _limited() -> Generator[None]:
         del number, frame
         raise TimeoutError(f"no end after {SLOWEST} seconds")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SLOWEST)
+    # Time of the processor: other work on the machine makes no findings. What waits has longer by the clock.
+    limits = ((signal.SIGVTALRM, signal.ITIMER_VIRTUAL, SLOWEST), (signal.SIGALRM, signal.ITIMER_REAL, 10 * SLOWEST))
+    before = [signal.signal(number, stop) for number, _, _ in limits]
+    for _, timer, seconds in limits:
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for (number, timer, _), handler in zip(limits, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
 
 
 def commands(target: str, verb: str, text: bytes) -> list[str]:

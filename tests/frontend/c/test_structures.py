@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import ctypes
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.frontend.python.helpers import ROOT
 
+import polyloom as pl
 from polyloom import api
+from polyloom.cli.entry import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 
@@ -63,3 +67,32 @@ def test_mapping_and_structure(on: str) -> None:
 def test_null_pointers_are_refused() -> None:
     with pytest.raises(PolyloomError, match=r"PL0232.*the pointer `S_state` is null"):
         compiled("tcpa").run({"in": np.zeros(N, np.float32)}, n=N, S=Filter(TAPS))
+
+
+LINES = """struct fir {
+  const float *coeffs;
+  float gain;
+};
+void scale(struct fir *S, int n, float x[n], float y[n]) {
+  for (int i = 0; i < n; i++)
+    y[i] = S->gain * x[i] * S->coeffs[0];
+  S->gain = 2;
+}
+"""
+
+
+def test_instructions_have_the_lines_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.c").write_text(LINES, encoding="utf-8")
+    assert main(["compile", "s.c", "--on", "riscv:rv64gc", "--shape", "S->coeffs=1", "-o", "s.elf"]) == 0
+    assert main(["show", "s.elf"]) == 0
+    lines = [int(number) for number in re.findall(r"s\.c:(\d+)", capsys.readouterr().out)]
+    assert {6, 7} <= {*lines} <= {5, 6, 7, 8, 9}
+
+
+def test_builtin_functions_need_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "e.c"
+    path.write_text("void f(int n, float x[n]) { for (int i = 0; i < n; i++) x[i] = __builtin_expf(x[i]); }\n")
+    assert pl.compile(str(path)).run({"n": 3}, pes=(1, 1)).verified

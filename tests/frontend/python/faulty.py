@@ -23,7 +23,6 @@ def f(A: pl.f32[N, M], x: pl.f32[N], b: pl.i32[N], c: pl.i8[N], alpha: pl.f32, n
 
 BODIES: dict[str, str] = {
     "while": "while alpha > 0.5:\n    x[0] = 1.0",
-    "break": "for i in range(N):\n    if x[i] > 0:\n        break",
     "unsupported_function": "for i in range(N):\n    x[i] = math.erf(x[i])",
     "print": "for i in range(N):\n    print(i)",
     "recursion": "f(A, x, b, c, alpha, n)",

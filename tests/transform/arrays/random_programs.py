@@ -15,6 +15,7 @@ from polyloom.ir.arrays.program import (
     Contract,
     For,
     Form,
+    Gather,
     If,
     Program,
     Read,
@@ -105,7 +106,7 @@ class Writer:
         if len(shape) <= 2:
             makers += [self.contraction]
         if shape:
-            makers += [self.scan]
+            makers += [self.scan, self.gather]
         return self.random.choice(makers if depth > 0 else [self.leaf])(shape, depth)
 
     def leaf(self, shape: Shape, depth: int) -> Value:
@@ -168,6 +169,19 @@ class Writer:
             shapes, labels = ((*shape, extent), (extent,)), (f"{result}k", "k")
         operands = [self.spread(self.value(s, depth - 2), s) for s in shapes]
         return Contract(labels, result, tuple(operands))
+
+    def gather(self, shape: Shape, depth: int) -> Value:
+        """Indices from -3 to 2, which every extent has."""
+        along = self.random.randrange(len(shape))
+        extent = self.random.choice([N, M, Affine((), 3)])
+        inner = (*shape[:along], extent, *shape[along + 1 :])
+        own = (shape[along],)
+        data: Value = Form(axis(0) * self.random.choice([1, -1]), "i32", own)
+        if self.dtype != "f32":
+            data = self.spread(self.value(own, depth - 2), own)
+        kind = "i32" if self.dtype == "f32" else self.dtype
+        data = Apply("max", kind, (Apply("min", kind, (data, Constant(2, kind))), Constant(-3, kind)))
+        return Gather(self.spread(self.value(inner, depth - 1), inner), data, along)
 
     def scan(self, shape: Shape, depth: int) -> Value:
         along = self.random.randrange(len(shape))

@@ -15,7 +15,7 @@ from tests.transform.arrays.random_programs import random_arrays, random_program
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir import nest_interpret
 from polyloom.ir.arrays.interpret import interpret
-from polyloom.ir.arrays.program import Apply, Contract, Program, Read, Reduce, Store, axis, read_array
+from polyloom.ir.arrays.program import Apply, Contract, Form, Gather, Program, Read, Reduce, Store, axis, read_array
 from polyloom.ir.arrays.read import read_arrays
 from polyloom.ir.arrays.text import print_arrays
 from polyloom.ir.arrays.verify import verify
@@ -71,6 +71,8 @@ FAULTS = {
     "other extents of operands": Store(X, Apply("add", "f32", (X, Y))),
     "other extents of labels": Store(X, Contract(("ij", "j"), "i", (A, Y))),
     "labels without an operand": Store(X, Contract(("ij", "j"), "k", (A, X))),
+    "an index that is no integer": Store(X, Gather(Y, X, 0)),
+    "an axis without a gather": Store(X, Gather(Y, Form(axis(0), "i32", X.shape), 1)),
     "an axis that is not there": Store(X, Reduce("add", (2,), A)),
     "an operation on too few": Store(X, Apply("add", "f32", (X,))),
     "an operation on a type": Store(X, Apply("xor", "f32", (X, X))),

@@ -112,9 +112,16 @@ def with_kernels(unit: str, names: Collection[str], prefix: str) -> str:
     needed = {*names, "exp2f"} if "powf" in names else names
     used = [name for name in sorted(CALLS) if name in needed and CALLS[name][0] in (*SINGLE, "pow")]
     macros = [f"#define {name} {prefix}{name}\n#define __builtin_{name} {prefix}{name}" for name in used]
+    # A builtin function is called without a header that declares it.
+    declared = [_kernel_prototype(name, prefix) for name in used]
     programs = [program(*CALLS[name]) for name in used if CALLS[name][0] in SINGLE]
     bodies = [_kernel_definition(name, prefix) for name in used]
-    return "\n".join([*macros, unit, print_helpers(programs, prefix), *bodies, ""]) if used else unit
+    return "\n".join([*macros, *declared, unit, print_helpers(programs, prefix), *bodies, ""]) if used else unit
+
+
+def _kernel_prototype(name: str, prefix: str) -> str:
+    operation, dtype = CALLS[name]
+    return f"{TYPES[dtype]} {prefix}{name}({', '.join([TYPES[dtype]] * BY_NAME[operation].arity)});"
 
 
 def _kernel_definition(name: str, prefix: str) -> str:

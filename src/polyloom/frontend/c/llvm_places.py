@@ -18,6 +18,8 @@ from polyloom.ir.ssa import NOWHERE, Place
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
 _FIELD = re.compile(r'(\w+): (?:!(\d+)|(\d+)|"((?:[^"\\]|\\.)*)")')
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|\\)")
+PREFIX = "__polyloom_"
+"""Of the names of functions that are added to a user's file."""
 _KINDS = ("DILocation", "DISubprogram", "DILexicalBlock", "DILexicalBlockFile", "DIFile")
 
 
@@ -48,18 +50,28 @@ class Places:
         return home if place.file in ("", home.name) else Source(place.file, read_text(place.file))
 
     def _shown_place(self, number: str) -> Place:
-        chain: list[Place] = []
+        chain, own = list[Place](), list[Place]()
         # From the innermost inlined function outwards: with intrinsic headers hidden, the user's own line is shown.
         while number in self.nodes:
-            chain.append(self._place(self.nodes[number].get("scope", ""), self.nodes[number]))
+            scope = self.nodes[number].get("scope", "")
+            chain.append(self._place(scope, self.nodes[number]))
+            own += [] if self._is_generated_scope(scope) else [chain[-1]]
             number = self.nodes[number].get("inlinedAt", "")
         if not chain:
             return NOWHERE
+        # Functions that we have written around the user's are not shown, if there is another place.
+        chain = own or chain
         return (
             chain[-1]
             if self.hidden is None
             else next((place for place in chain if not self._is_hidden_place(place)), chain[-1])
         )
+
+    def _is_generated_scope(self, scope: str) -> bool:
+        """Whether a scope is in a function with a name that no user has."""
+        while (fields := self.nodes.get(scope)) is not None and "name" not in fields:
+            scope = fields.get("scope", "")
+        return fields is not None and fields["name"].startswith(PREFIX)
 
     def _place(self, scope: str, fields: dict[str, str]) -> Place:
         line = int(fields.get("line", 0))

@@ -30,6 +30,7 @@ from polyloom.frontend.python.lower_kernel import lower_kernel
 from polyloom.frontend.python.resolve_names import Function, resolve_names
 from polyloom.frontend.python.syntax_tree import find_definition
 from polyloom.frontend.source import Arrays, Reference
+from polyloom.ir.arrays.program import find_gather
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.recursion import nesting_error, with_deep_stack
@@ -96,7 +97,7 @@ class Kernel:
     def nest(self) -> Nest:
         try:
             if self.is_array_function:
-                return with_deep_stack(lambda: expand_calls(lower_arrays(self.arrays.program)))()
+                return self._affine_array_nest
             # On a stack of its own size: expressions may be nested deeper than Python's limit.
             return with_deep_stack(lambda: expand_calls(lower_kernel(self._resolved_function, self._types)))()
         except RecursionError:
@@ -105,14 +106,23 @@ class Kernel:
     @cached_property
     def indirect(self) -> Nest:
         """`nest`, in which indices, bounds of loops and branches may be data (`ir.nest.data`)."""
-        if self.is_array_function:
-            return self.nest
         try:
+            if self.is_array_function:
+                return with_deep_stack(lambda: expand_calls(lower_arrays(self.arrays.program)))()
             return with_deep_stack(
                 lambda: expand_calls(lower_kernel(self._resolved_function, self._types, indirect=True))
             )()
         except RecursionError:
             raise nesting_error(self.path, self._line) from None
+
+    @property
+    def _affine_array_nest(self) -> Nest:
+        """Nest of whole arrays without gathers. Errors: PL0137 at the first one."""
+        gather = find_gather(self.arrays.program)
+        if gather is None:
+            return self.indirect
+        help = "run it on RISC-V or the belt machine, `--on riscv`, or access a fixed range and select: `np.where`"
+        raise input_error("PL0137", "the elements that a gather reads depend on data", span=gather.span, help=help)
 
     @property
     def _line(self) -> Span:

@@ -24,6 +24,7 @@ from polyloom.ir.arrays.program import (
     Constant,
     Contract,
     Form,
+    Gather,
     Program,
     Read,
     Reduce,
@@ -80,6 +81,12 @@ class _Machine(Interpreter):
                 return self.element(self.bounds[name], index, size, values)
             case View(source=source, index=index, shape=size):
                 return self.element(self.spread(source, values), index, size, values)
+            case Gather(source=source, index=index):
+                found = self.gather(value, self.spread(source, values), values)
+                rank = len(shape(source)) - value.axis - 1
+                # Another index may choose any element.
+                unsure = np.asarray(self.spread(index, values)) > 0
+                return np.where(unsure.reshape((*unsure.shape, *(1,) * rank)), np.inf, found)
             case Apply():
                 return self.operation_error(value, values)
             case Contract():

@@ -23,6 +23,7 @@ from polyloom.ir.arrays.program import (
     Contract,
     For,
     Form,
+    Gather,
     If,
     Program,
     Read,
@@ -105,6 +106,8 @@ class Interpreter:
             case View(source=source, index=index, shape=size):
                 found = np.broadcast_to(self.value(source, values), extents(shape(source), values))
                 return self.element(found, index, size, values)
+            case Gather(source=source):
+                return self.gather(value, self.all_elements(source, values), values)
             case Apply():
                 return self.apply(value, values)
             case Contract():
@@ -145,6 +148,17 @@ class Interpreter:
             if np.min(places, initial=0) < 0 or np.max(places, initial=0) >= max(extent, 1):
                 raise IndexError(f"an element outside of {extent}")
         return found
+
+    def gather(self, value: Gather, elements: Array, values: Mapping[str, int]) -> Array:
+        """The elements at data; `elements` has the shape of the source."""
+        # In 64 bits: negating the least index of a narrow type would wrap.
+        index = self.all_elements(value.index, values).astype(np.int64)
+        extent = elements.shape[value.axis]
+        if self.clamps:
+            index = np.clip(index, -extent, extent - 1)
+        if np.min(index, initial=0) < -extent or np.max(index, initial=-1) >= extent:
+            raise IndexError("an index outside of its array")
+        return elements.take(index, value.axis)
 
     def apply(self, value: Apply, values: Mapping[str, int]) -> Any:
         operands = [self.value(operand, values) for operand in value.operands]

@@ -9,7 +9,7 @@ structured array languages (Iverson, A Programming Language, 1962; Blelloch, NES
 
     Program  = arrays, statements
     Statement = Store(view, value) | For(loop, bounds, statements) | If(affine condition, statements, statements)
-    Value    = Constant | Form | Read | View | Apply | Contract | Reduce | Scan | Cases
+    Value    = Constant | Form | Read | View | Gather | Apply | Contract | Reduce | Scan | Cases
 """
 
 from __future__ import annotations
@@ -71,6 +71,17 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Gather:
+    """Elements of `source` at places along `axis` that are data, with the axes of `index` in the place of this one; a
+    negative index counts from the end (NumPy's `take`)."""
+
+    source: Value
+    index: Value
+    axis: int
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Apply:
     """`operation` of `ir.operations`, element by element; operands of rank 0 stand beside every element."""
 
@@ -123,7 +134,7 @@ class Cases:
     span: Span | None = None
 
 
-Value = Constant | Form | Read | View | Apply | Contract | Reduce | Scan | Cases
+Value = Constant | Form | Read | View | Gather | Apply | Contract | Reduce | Scan | Cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +211,15 @@ def shape(value: Value) -> Shape:
     match value:
         case Constant():
             return ()
+        case Gather(source=source, index=index, axis=along):
+            extents = shape(source)
+            return (*extents[:along], *shape(index), *extents[along + 1 :])
         case Apply(operands=operands):
             # Operands of rank 0 have no extents; all others have the same ones, which the verifier checks.
             return next((found for found in map(shape, operands) if found), ())
         case Contract(labels=labels, result=result, operands=operands):
-            extents = label_extents(labels, operands)
-            return tuple(extents[label] for label in result)
+            known = label_extents(labels, operands)
+            return tuple(known[label] for label in result)
         case Reduce(axes=reduced, source=source):
             return tuple(extent for n, extent in enumerate(shape(source)) if n not in reduced)
         case Scan(source=source):
@@ -229,7 +243,7 @@ def dtype(value: Value) -> ElementType:
     match value:
         case Apply(operation=operation, dtype=of):
             return BY_NAME[operation].result(of)
-        case View(source=source) | Scan(source=source):
+        case View(source=source) | Gather(source=source) | Scan(source=source):
             return dtype(source)
         case Contract(operands=operands):
             return dtype(operands[0])
@@ -266,6 +280,8 @@ def parts(value: Value) -> tuple[Value, ...]:
     match value:
         case View(source=source) | Reduce(source=source) | Scan(source=source):
             return (source,)
+        case Gather(source=source, index=index):
+            return (source, index)
         case Apply(operands=operands) | Contract(operands=operands):
             return operands
         case Cases(inside=inside, outside=outside):
@@ -279,6 +295,8 @@ def with_parts(value: Value, made: Sequence[Value]) -> Value:
     match value:
         case View() | Reduce() | Scan():
             return replace(value, source=made[0])
+        case Gather():
+            return replace(value, source=made[0], index=made[1])
         case Apply() | Contract():
             return replace(value, operands=tuple(made))
         case Cases():
@@ -305,6 +323,25 @@ def stores(statements: Sequence[Statement]) -> Iterator[Store]:
                 yield from stores(body)
             case If(body=body, orelse=orelse):
                 yield from stores((*body, *orelse))
+
+
+def find_gather(program: Program) -> Gather | None:
+    """The first gather of a program."""
+    return next((g for store in stores(program.body) for g in _gathers(store.value)), None)
+
+
+def _gathers(value: Value) -> Iterator[Gather]:
+    if isinstance(value, Gather):
+        yield value
+    for part in parts(value):
+        yield from _gathers(part)
+
+
+def gather_places(value: Gather, at: Sequence[Affine]) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:
+    """The place in the source of a gather, without the axis of its index, and that in its index."""
+    rank = len(shape(value.index))
+    behind = value.axis + rank
+    return (*at[: value.axis], *at[behind:]), tuple(at[value.axis : behind])
 
 
 def summed_labels(value: Contract) -> str:

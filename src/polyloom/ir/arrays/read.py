@@ -17,6 +17,7 @@ from polyloom.ir.arrays.program import (
     Contract,
     For,
     Form,
+    Gather,
     If,
     Program,
     Read,
@@ -182,6 +183,10 @@ class _Reader:
         index = self.forms()
         return View(source, index, self.shape())
 
+    def gather(self, found: re.Match[str]) -> Value:
+        source, index = self.values()
+        return Gather(source, index, int(found["axis"]))
+
     def apply(self, found: re.Match[str]) -> Value:
         return Apply(found["operation"], cast(ElementType, found["type"]), self.values())
 
@@ -210,6 +215,7 @@ _KINDS: tuple[tuple[str, Callable[[_Reader, re.Match[str]], Value]], ...] = (
     (rf"{_TYPE}\((?P<value>[^)]*)\)", _Reader.constant),
     (rf"form\.{_TYPE}\(", _Reader.iota),
     (r"view\(", _Reader.view),
+    (r"gather\(\[(?P<axis>\d+)\],", _Reader.gather),
     (rf"apply\.(?P<operation>\w+)\.{_TYPE}\(", _Reader.apply),
     (r'contract\("(?P<labels>[^-]*)->(?P<result>[^"]*)", ', _Reader.contract),
     (rf"(?P<kind>reduce)\.(?P<operation>{'|'.join(sorted(REDUCTIONS, reverse=True))})\(\[", _Reader.reduce),

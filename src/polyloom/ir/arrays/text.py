@@ -20,6 +20,7 @@ from polyloom.ir.arrays.program import (
     Contract,
     For,
     Form,
+    Gather,
     If,
     Program,
     Read,
@@ -69,6 +70,8 @@ def print_value(value: Value) -> str:
             return f"{name}{_list(index)} : {_list(shape)}"
         case View(source=source, index=index, shape=shape):
             return f"view({print_value(source)}){_list(index)} : {_list(shape)}"
+        case Gather(source=source, index=index, axis=axis):
+            return f"gather([{axis}], {_values((source, index))})"
         case Apply(operation=operation, dtype=dtype, operands=operands):
             return f"apply.{operation}.{dtype}({_values(operands)})"
         case Contract(labels=labels, result=result, operands=operands):

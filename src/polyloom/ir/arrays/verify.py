@@ -17,6 +17,7 @@ from polyloom.ir.arrays.program import (
     Contract,
     For,
     Form,
+    Gather,
     If,
     Program,
     Read,
@@ -33,7 +34,7 @@ from polyloom.ir.arrays.program import (
     shape,
 )
 from polyloom.ir.arrays.quotients import quotient
-from polyloom.ir.operations import BY_NAME
+from polyloom.ir.operations import BY_NAME, INTEGERS
 from polyloom.sets import Affine
 
 Rule = Callable[[Program], Iterator[Diagnostic]]
@@ -142,6 +143,9 @@ def shapes_agree(program: Program) -> Iterator[Diagnostic]:
             case View(source=source, index=index):
                 if len(index) != len(shape(source)):
                     yield _wrong(f"a view with {len(index)} indices of {len(shape(source))} axes", value.span)
+            case Gather(axis=axis, source=source):
+                if axis not in range(len(shape(source))):
+                    yield _wrong(f"a gather along axis {axis} of {len(shape(source))}", value.span)
             case Cases(inside=inside, outside=outside, shape=extents):
                 yield from _check_equal_shapes(
                     "cases", [extents, *(s for s in (shape(inside), shape(outside)) if s)], value.span
@@ -188,6 +192,8 @@ def types_agree(program: Program) -> Iterator[Diagnostic]:
                 found = [dtype(operand) for operand in operands]
                 if found != wanted:
                     yield _wrong(f"{operation} on {of} has operands of {', '.join(found)}", value.span)
+            case Gather(index=index) if dtype(index) not in INTEGERS:
+                yield _wrong(f"a gather has an index of {dtype(index)}", value.span)
             case Contract() | Cases() if len({dtype(part) for part in parts(value)}) > 1:
                 yield _wrong(f"what is joined has the types {', '.join(map(dtype, parts(value)))}", value.span)
             case _:

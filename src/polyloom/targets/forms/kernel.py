@@ -35,6 +35,7 @@ from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Oracle, Subject, Written
 from polyloom.transform.nest_to_ssa.reduction_interchange import interchange_reductions
 from polyloom.transform.nest_to_ssa.scratch_arguments import scratch_arguments
+from polyloom.transform.nest_to_ssa.symmetric_results import compute_triangles
 
 
 def kernel_subject(written: Written, pointers: int, *, reassociates: bool = False, by_rows: bool = False) -> Subject:
@@ -43,7 +44,8 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
     """
     start = perf_counter()
     read, reference, path = _read_kernel(written)
-    nest, scratch = scratch_arguments(interchange_reductions(read) if by_rows else read)
+    made = compute_triangles(read)
+    nest, scratch = scratch_arguments(interchange_reductions(made) if by_rows else made)
     # Expressions may be nested deeper than Python's stack allows.
     function = with_deep_stack(frontend.nest_ssa)(nest, pointers, written.watch)
     signature, reassociate = kernel_signature(nest, scratch), written.options.reassociate

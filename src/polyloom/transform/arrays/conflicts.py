@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from polyloom.ir.arrays.program import Cases, Contract, Read, Reduce, Scan, Value, View, parts, shape
+from polyloom.ir.arrays.program import (
+    Cases,
+    Contract,
+    Gather,
+    Read,
+    Reduce,
+    Scan,
+    Value,
+    View,
+    gather_places,
+    parts,
+    shape,
+)
 from polyloom.ir.arrays.program import label_extents as extents_of_labels
 from polyloom.sets import Affine, Polyhedron
 from polyloom.sets.isl import polyhedron_to_set
@@ -27,6 +39,13 @@ def accesses(value: Value, name: str, at: Place) -> list[Access]:
             return [(places(value.index, at), ())] if value.name == name else []
         case View(source=source, index=index):
             return accesses(source, name, places(index, at))
+        case Gather(source=source, index=data):
+            # Any element along the axis may be the one.
+            own, symbol = gather_places(value, at), Affine.symbol(f"@{id(value)}.at")
+            inner = (*own[0][: value.axis], symbol, *own[0][value.axis :])
+            bounds = extent_bounds(symbol, shape(source)[value.axis])
+            found = [(i, (*more, *bounds)) for i, more in accesses(source, name, inner)]
+            return [*found, *accesses(data, name, own[1])]
         case Reduce(axes=axes, source=source):
             rest = iter(at)
             index = [Affine.symbol(f"@{id(value)}.{n}") if n in axes else next(rest) for n in range(len(shape(source)))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of array values at affine places as expressions of nests; piecewise values become decision trees over affine
+"""Elements of array values at affine places as expressions of nests; piecewise values are decision trees over affine
 conditions, which assignments turn into `If`."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from polyloom.diagnostics import Span
 from polyloom.ir import nest
-from polyloom.ir.arrays.program import Apply, Cases, Form, Read, Value, View, shape
+from polyloom.ir.arrays.program import Apply, Form, Read, Value, View, shape
 from polyloom.ir.nest import Assign, Expression, If, Node
 from polyloom.ir.operations import FLOATS, ElementType
 from polyloom.ir.pla import Constant, Reference
@@ -45,7 +45,7 @@ def places(index: Sequence[Affine], at: Place) -> Place:
 
 
 def element(value: Value, at: Place, other: Callable[[Value, Place], Tree]) -> Tree:
-    """The element of a value at a place; of reductions, what `other` says."""
+    """The element of a value at a place; of reductions, gathers and piecewise values, what `other` says."""
     match value:
         case Constant():
             return value
@@ -58,10 +58,6 @@ def element(value: Value, at: Place, other: Callable[[Value, Place], Tree]) -> T
         case Apply(operation=operation, dtype=dtype, operands=operands, span=span):
             trees = [element(operand, at if shape(operand) else (), other) for operand in operands]
             return distribute(lambda found: nest.Apply(operation, dtype, found, span), trees)
-        case Cases(condition=condition, inside=inside, outside=outside):
-            where = condition.substitute({f"${n}": place for n, place in enumerate(at)})
-            sides = [element(side, at if shape(side) else (), other) for side in (inside, outside)]
-            return Branch(where, sides[0], sides[1])
         case _:
             return other(value, at)
 

@@ -8,27 +8,38 @@ holds for element-wise values that cost more than a few operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from polyloom.ir.arrays.program import (
     Apply,
+    Cases,
     Contract,
+    Gather,
+    Read,
     Reduce,
     Scan,
     Value,
     View,
+    axes,
+    gather_places,
     label_extents,
     parts,
     shape,
     with_parts,
 )
 from polyloom.ir.arrays.program import element_view as view_at
-from polyloom.sets import Affine
+from polyloom.ir.nest import negate
+from polyloom.sets import Affine, Condition
+from polyloom.sets.normal_form import conjunction
 from polyloom.transform.arrays.elements import Place, places
 
-Keep = Callable[[Value], Value]
-"""Makes a local array of a value, and gives the read of it."""
+
+class Keep(Protocol):
+    """Makes a local array of a value, where a condition holds, and gives the read of it."""
+
+    def __call__(self, value: Value, where: Condition | None = None) -> Value: ...
+
+
 Places = frozenset[Affine]
 """The places that the loops around are at."""
 _CHEAP: Final = ("add", "sub", "mul", "neg", "abs", "min", "max", "and", "or", "xor", "move")
@@ -42,6 +53,14 @@ def hoist_invariants(value: Value, at: Place, loops: Places, keep: Keep) -> Valu
             return view_at(hoist_invariants(source, places(index, at), loops, keep), index, extents, value.span)
         case Scan():
             return keep(value)
+        case Gather(source=source, index=index):
+            # What is not wanted of an index is outside of the array, perhaps.
+            if not is_complete(at, loops):
+                return keep(value)
+            own = gather_places(value, at)[1]
+            # An index that is data chooses among elements that are there: only arrays have such.
+            base = source if isinstance(source, Read) else keep(source)
+            return with_parts(value, [base, hoist_invariants(index, own, loops, keep)])
         case Reduce(axes=axes, source=source):
             if not is_complete(at, loops):
                 return keep(value)
@@ -61,6 +80,16 @@ def hoist_invariants(value: Value, at: Place, loops: Places, keep: Keep) -> Valu
             return with_parts(
                 value, [hoist_invariants(o, tuple(known[n] for n in ls), within, keep) for ls, o in pairs]
             )
+        case Cases(condition=condition, inside=inside, outside=outside) if not has_axes(condition):
+            # A side of a conditional expression need not exist for other sizes.
+            sides = (inside, condition), (outside, negate(condition))
+            return with_parts(
+                value,
+                [
+                    hoist_invariants(side, at if shape(side) else (), loops, _keep_under(keep, where))
+                    for side, where in sides
+                ],
+            )
         # What is broadcast is computed once for all places that it is broadcast to.
         case Apply() if shape(value) and not is_complete(at, loops) and cost(value) > _FEW:
             return keep(value)
@@ -73,6 +102,28 @@ def is_complete(at: Place, loops: Places) -> bool:
     """Whether a place is another one in every iteration, and all of them: its forms are those of the loops."""
     found = [form for form in at if not form.is_constant]
     return loops == frozenset(found) and len(found) == len(loops)
+
+
+def _keep_under(keep: Keep, condition: Condition) -> Keep:
+    """Local arrays that are computed where a condition holds, too."""
+    return lambda value, where=None: keep(value, condition if where is None else conjunction(condition, where))
+
+
+def has_axes(condition: Condition) -> bool:
+    """Whether a condition differs from element to element."""
+    return any(name.startswith("$") for name in condition.symbols)
+
+
+def is_partial(value: Value) -> bool:
+    """Whether places of a value may have no element: views show other places than their source has, and data choose
+    elements."""
+    match value:
+        case Gather():
+            return True
+        case View(source=source, index=index, shape=extents) if (index, extents) != (axes(len(index)), shape(source)):
+            return True
+        case _:
+            return any(map(is_partial, parts(value)))
 
 
 def cost(value: Value) -> int:

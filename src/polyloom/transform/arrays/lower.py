@@ -16,8 +16,11 @@ from itertools import count
 from polyloom.diagnostics import Span
 from polyloom.ir import nest
 from polyloom.ir.arrays.program import (
+    Apply,
+    Cases,
     Contract,
     For,
+    Gather,
     If,
     Program,
     Read,
@@ -28,6 +31,7 @@ from polyloom.ir.arrays.program import (
     Value,
     axis,
     dtype,
+    gather_places,
     label_extents,
     read_array,
     reads,
@@ -37,12 +41,13 @@ from polyloom.ir.arrays.program import (
 from polyloom.ir.arrays.quotients import quotient
 from polyloom.ir.nest import Assign, Expression, Loop, Nest, Node, Storage
 from polyloom.ir.nest import If as NestIf
-from polyloom.ir.operations import FLOATS, ElementType
+from polyloom.ir.operations import FLOATS, SIGNED, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh_name
-from polyloom.sets import Affine
+from polyloom.sets import Affine, Condition
 from polyloom.transform.arrays.conflicts import accesses, direction
 from polyloom.transform.arrays.elements import (
+    Branch,
     Place,
     Tree,
     assignment,
@@ -52,7 +57,7 @@ from polyloom.transform.arrays.elements import (
     keeps_best,
     places,
 )
-from polyloom.transform.arrays.hoist import hoist_invariants
+from polyloom.transform.arrays.hoist import has_axes, hoist_invariants, is_partial
 from polyloom.transform.arrays.loop_order import order_accumulations
 from polyloom.transform.arrays.ranges import Range, bound_by_sizes, extent_bounds, loop_nest
 
@@ -116,9 +121,10 @@ class _Lowering:
         ranges, at = self.ranges(store.target.shape, _starts(store.target))
         before = list[Node]()
 
-        def keep(value: Value) -> Value:
+        def keep(value: Value, where: Condition | None = None) -> Value:
             local = self.local(value, around, store.span)
-            before.extend(self.store(Store(local, value, store.span), around))
+            made = self.store(Store(local, value, store.span), around)
+            before.extend(made if where is None else (NestIf(where, made, (), store.span),))
             return local
 
         loops = frozenset(r.place for r in ranges)
@@ -186,7 +192,52 @@ class _Body:
         self.lowering, self.span, self.before = lowering, span, list[Node]()
 
     def tree(self, value: Value, at: Place) -> Tree:
-        return element(value, at, self.reduction)
+        return element(value, at, self.compound)
+
+    def compound(self, value: Value, at: Place) -> Tree:
+        """What is no single expression: nodes in front of the assignment compute scalars of it."""
+        match value:
+            case Cases():
+                return self.branch(value, at)
+            case Gather():
+                return self.gather(value, at)
+            case _:
+                return self.reduction(value, at)
+
+    def branch(self, value: Cases, at: Place) -> Tree:
+        """A piecewise value; what a side needs is computed only where it is chosen, if it may not exist elsewhere."""
+        where = value.condition.substitute({f"${n}": place for n, place in enumerate(at)})
+        sides = [_Body(self.lowering, self.span) for _ in range(2)]
+        inside, outside = [
+            body.tree(side, at if shape(side) else ())
+            for body, side in zip(sides, (value.inside, value.outside), strict=True)
+        ]
+        nodes = [tuple(body.before) for body in sides]
+        if has_axes(value.condition) and not any(map(is_partial, (value.inside, value.outside))):
+            # Loops without branches are products that machines have units for.
+            self.before += nodes[0] + nodes[1]
+        elif any(nodes):
+            self.before.append(NestIf(where, nodes[0], nodes[1], self.span))
+        return Branch(where, inside, outside)
+
+    def gather(self, value: Gather, at: Place) -> Tree:
+        """An element at data: a scalar holds the index, from the start of the axis."""
+        own, place = gather_places(value, at)
+        extent, kind, index = shape(value.source)[value.axis], dtype(value.index), value.index
+        index = index if kind == "i32" else Apply("to_i32", kind, (index,), self.span)
+        held = self.lowering.scalar("i32", "at", self.span)
+        self.before += assignment(held, self.tree(index, place), self.span)
+        # Unsigned indices need no test; others count from the end below 0, as NumPy's do.
+        if kind in SIGNED:
+            zero = Constant(0, "i32")
+            ends = nest.Apply("add", "i32", (held, _extent_expression(extent, self.span)), self.span)
+            is_negative = nest.Apply("lt", "i32", (held, zero), self.span)
+            self.before.append(
+                Assign("", held, nest.Apply("select", "i32", (is_negative, ends, held), self.span), self.span)
+            )
+        # A nest takes the name of an integer scalar as an index, and means what it holds then.
+        along = Affine.symbol(held.name)
+        return self.tree(value.source, (*own[: value.axis], along, *own[value.axis :]))
 
     def reduction(self, value: Value, at: Place) -> Tree:
         """A scalar, computed in front of the assignment."""
@@ -303,6 +354,15 @@ def _reduction_place(value: Reduce, at: Place, own: Place) -> Place:
     """The place in the source of a reduction."""
     along, rest = iter(own), iter(at)
     return tuple(next(along) if n in value.axes else next(rest) for n in range(len(shape(value.source))))
+
+
+def _extent_expression(extent: Affine, span: Span | None) -> Expression:
+    """An extent as data; quotients that are rounded up, too."""
+    found = quotient(extent)
+    if found is None:
+        return nest.Index(extent, "i32", span)
+    above = nest.Index(found.length + (found.step - 1), "i32", span)
+    return nest.Apply("div", "i32", (above, Constant(found.step, "i32")), span)
 
 
 def _identity(operation: str, kind: ElementType) -> Constant:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from polyloom.ir.nest import Assign, Loop, Nest, Node, accesses, assignments, taken_names
+from polyloom.ir.nest import Assign, Loop, Nest, Node, accesses, assignments, loop_nodes, taken_names
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.nest_rewrite import substitute_symbols as rename
 from polyloom.ir.pla import Reference
@@ -37,7 +37,7 @@ class _Interchange(Rewriter):
 
     def __init__(self, nest: Nest) -> None:
         self.nest, self.taken, self.rows = nest, taken_names(nest), dict[str, tuple[Affine, ...]]()
-        self.uses = _uses(nest.body)
+        self.uses, self.loops = _uses(nest.body), tuple(loop_nodes(nest.body))
 
     def loop(self, node: Loop) -> Iterable[Node]:
         (made,) = super().loop(node)
@@ -59,12 +59,16 @@ class _Interchange(Rewriter):
     def expand_totals(self, loop: Loop) -> Loop:
         """Scalar expansion (Padua and Wolfe 1986) of numbers that only this loop names, and stores first."""
         names = self.totals(loop)
-        is_sized = (
-            loop.lower == (Affine(),) and len(loop.upper) == 1 and loop.upper[0].symbols <= {*self.nest.parameters}
-        )
-        if not names or not is_sized:
+        is_sized = len(loop.upper) == 1 and loop.upper[0].symbols <= {*self.nest.parameters}
+        if not names or not is_sized or not self.starts_in_row(loop):
             return loop
         return replace(loop, body=_Expansion(names, Affine.symbol(loop.name)).nodes(loop.body))
+
+    def starts_in_row(self, loop: Loop) -> bool:
+        """Whether a loop begins at 0, or where another one is that does: rows have the elements 0 to below its end."""
+        # Triangles begin at the diagonal, whose row has as many elements as the others.
+        starts = {Affine(), *(Affine.symbol(each.name) for each in self.loops if each.lower == (Affine(),))}
+        return len(loop.lower) == 1 and loop.lower[0] in starts
 
     def totals(self, loop: Loop) -> frozenset[str]:
         own = _uses((loop,))

@@ -21,6 +21,7 @@ from polyloom.ir.arrays.program import (
     Cases,
     Constant,
     Contract,
+    Gather,
     Program,
     Read,
     Reduce,
@@ -186,6 +187,8 @@ class _Reader:
                 return refuse(f"stages sum along a dimension, and `{operation}` is no sum", span)
             case Contract():
                 return self.contraction(value, at, needed)
+            case Gather(span=span):
+                return refuse("a gather is no stage: data choose its elements", span)
             case Scan(span=span):
                 return refuse("running sums are no stage: each element needs the one before", span)
             case _:

@@ -18,6 +18,7 @@ from polyloom.ir.arrays.program import (
     Constant,
     Contract,
     Form,
+    Gather,
     Read,
     Reduce,
     Scan,
@@ -71,7 +72,7 @@ def view_elements(value: Value, index: Sequence[Affine], extents: tuple[Affine, 
 def is_movement(value: Value, arguments: Mapping[str, Storage]) -> bool:
     """Whether a value only moves elements of arguments."""
     match value:
-        case Apply() | Contract() | Reduce() | Scan():
+        case Gather() | Apply() | Contract() | Reduce() | Scan():
             return False
         case Read(name=name):
             return name in arguments

@@ -358,6 +358,16 @@ def softmax(x: pl.f32[N, M]) -> Any:
     return e / e.sum(axis=1, keepdims=True)
 
 
+@pl.kernel
+def repeated_lists(x: pl.f32[N]) -> Any:
+    return x[:4] * np.array([0.25, 0.5] * 2, np.float32) + 2**3
+
+
+@pl.kernel
+def joined_sums(a: pl.f32[N, M], y: pl.f32[M]) -> Any:
+    return np.concatenate((np.sum(a, axis=1), y)), (np.sum(y[:4]) if M >= 4 else 0.0)
+
+
 EVERYDAY = [
     "slices",
     "strides",

@@ -9,7 +9,7 @@ HEADER = """import numpy as np
 import polyloom as pl
 
 N, M, K = pl.sizes("N M K")
-TABLE = np.zeros((100, 100))
+TABLE, OBJECTS = np.zeros((100, 100)), np.array([1.0, None], object)
 
 
 def forever(v):
@@ -35,6 +35,17 @@ BODIES: dict[str, str] = {
     "step_of_data": "x[:: b[0]] = 0.0",
     "unclear_index": "x[N - M :] = 0.0",
     "gather": "x[:] = x[b]",
+    "scatter": "x[b] = 0.0",
+    "gather_of_two": "return A[b, b]",
+    "gather_around_axis": "return A[0, None, b]",
+    "gather_of_reals": "return x[x]",
+    "large_integer": "x[:] = (10 ** 300) * (10 ** 300) * alpha",
+    "large_power": "return 2 ** 10 ** 9 * x",
+    "repeated_by_size": "return np.array([1.0] * N, np.float32)",
+    "many_targets": "t, s = np.arange(10 ** 10)\nx[:] = t",
+    "object_table": "return x[:2] * OBJECTS",
+    "object_elements": "return np.zeros(N, object) + x",
+    "long_list": "return np.array([float(v) for v in range(10 ** 9)], np.float32)",
     "element_of_data": "x[0] = x[b[0]]",
     "mask": "return x[x > 0]",
     "where_alone": "return np.where(x > 0)",

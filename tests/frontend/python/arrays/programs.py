@@ -27,8 +27,9 @@ ARRAYS = {"NM": ["a", "b"], "MM": ["c"], "N": ["x"], "M": ["y"]}
 class Writer:
     """Writes one kernel; `known` are the names that have arrays of each shape (mutable)."""
 
-    def __init__(self, random: Random) -> None:
-        self.random, self.known, self.count = random, {shape: [*names] for shape, names in ARRAYS.items()}, 0
+    def __init__(self, random: Random, *, gathers: bool = False) -> None:
+        self.random, self.gathers, self.count = random, gathers, 0
+        self.known = {shape: [*names] for shape, names in ARRAYS.items()}
 
     def kernel(self) -> str:
         lines = [self.statement(1) for _ in range(self.random.randint(2, 5))]
@@ -102,6 +103,12 @@ class Writer:
         if shape == "":
             inner = self.value(self.pick([*ARRAYS]), depth - 1)
             choices += [f"np.{self.pick(['sum', 'mean', 'max', 'min'])}({inner})", f"np.dot({self.array('N')}, x)"] * 2
+        if self.gathers and shape in ("N", "M"):
+            index = f"np.clip(np.{self.pick(['floor', 'ceil'])}({a}), -4.0, 3.0).astype(np.int32)"
+            choices += [f"{self.array(self.pick(['N', 'M']))}[{index}]"] * 6
+            choices += [
+                f"{self.array('NM')}[{'0, ' if shape == 'M' else ''}{index}{', 1' if shape == 'N' else ''}]"
+            ] * 4
         if shape in ("N", "M"):
             mode = self.pick(["'edge'", "'constant'"])
             axis = 1 if shape == "N" else 0
@@ -130,6 +137,6 @@ class Writer:
         return found if not found.startswith(tuple("-0123456789")) else f"({found})"
 
 
-def random_kernel(seed: int) -> str:
+def random_kernel(seed: int, *, gathers: bool = False) -> str:
     """One for a seed."""
-    return Writer(Random(seed)).kernel()
+    return Writer(Random(seed), gathers=gathers).kernel()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.conftest import Golden
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
@@ -79,3 +80,15 @@ def test_wrong_arguments_are_refused(arguments: Any, named: Any, message: str) -
     with pytest.raises(PolyloomError, match=message) as caught:
         sized(*arguments, **named)
     assert caught.value.code == "PL0145" and caught.value.diagnostics[0].help
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0, None], ["a", "b"], [1j, 2j], [{}, {}]], ids=["object", "text", "complex", "maps"]
+)
+def test_elements_that_no_machine_has_are_refused(values: list[Any], golden: Golden) -> None:
+    found = np.array(values)
+    with pytest.raises(PolyloomError) as caught:
+        inferred()(found, found)
+    diagnostic = caught.value.diagnostics[0]
+    assert diagnostic.span is not None
+    golden(f"elements-{found.dtype.kind}", f"{diagnostic.code}: {diagnostic.message}\nhelp: {diagnostic.help}")

@@ -80,7 +80,10 @@ def _with_adapter(path: str, options: Options, target: str) -> tuple[Options, st
     own = {p.name: text for p, text in zip(function.inner, declared, strict=False)}
     text = read_source(path, ".c").decode("utf-8", "surrogateescape")
     before = dict(options.instead).get(path, text)
-    behind = adapter_text(function, declared, parameters, places, found) + _outer(made, parameters, own, places)
+    # What is executed in the adapter itself has the place of the user's function.
+    line = f"#line {function.span.line}\n" if function.span.source.name == path else ""
+    adapter = adapter_text(function, declared, parameters, places, found).replace("\n", " ")
+    behind = f"{line}{adapter}\n{_outer(made, parameters, own, places, line)}"
     others = [(name, other) for name, other in options.instead if name != path]
     return replace(options, function=ADAPTED, instead=(*others, (path, f"{before}\n{behind}"))), function.name
 
@@ -111,7 +114,9 @@ def _needs(places: Sequence[PromotedPlace], unit: Mapping[str, Any]) -> bool:
     )
 
 
-def _outer(made: Node, parameters: Sequence[Node], own: Mapping[str, str], places: Sequence[PromotedPlace]) -> str:
+def _outer(
+    made: Node, parameters: Sequence[Node], own: Mapping[str, str], places: Sequence[PromotedPlace], line: str
+) -> str:
     """The function that calls the adapter, with the parameters' own names: macros of these names end here."""
     found = {p.parameter.name: p for p in places}
     result = _value_type(re.split(r" ?\(", made.ctype)[0])
@@ -119,7 +124,7 @@ def _outer(made: Node, parameters: Sequence[Node], own: Mapping[str, str], place
     heads = [_declarator(found[p.name], moving) if p.name in found else own[p.name] for p in parameters]
     call = f"{NAME}({', '.join(f'(void *){p.name}' if '*' in p.ctype else p.name for p in parameters)})"
     ends = "".join(f"#undef {p.name}\n" for p in parameters)
-    return f"{ends}{result} {ADAPTED}({', '.join(heads)}) {{ {'return ' * (result != 'void')}{call}; }}\n"
+    return f"{ends}{line}{result} {ADAPTED}({', '.join(heads)}) {{ {'return ' * (result != 'void')}{call}; }}\n"
 
 
 def _declarator(place: PromotedPlace, moving: Collection[str]) -> str:

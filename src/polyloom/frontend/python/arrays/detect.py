@@ -42,7 +42,7 @@ def _walk_body(node: ast.FunctionDef) -> Iterator[ast.AST]:
 
 def _is_of_arrays(node: ast.AST, ranks: Mapping[str, int], function: FunctionType) -> bool:
     match node:
-        case ast.Slice() | ast.MatMult() | ast.Starred() | ast.ListComp() | ast.GeneratorExp():
+        case ast.Slice() | ast.MatMult() | ast.Starred() | ast.ListComp() | ast.GeneratorExp() | ast.Break():
             return True
         case ast.Return(value=value):
             return value is not None

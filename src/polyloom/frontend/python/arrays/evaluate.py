@@ -7,9 +7,7 @@ import ast
 from typing import Any
 
 from polyloom.frontend.python.arrays.calls import Calls
-from polyloom.frontend.python.arrays.functions.elementwise import (
-    binary,
-)
+from polyloom.frontend.python.arrays.functions.elementwise import MOST_BITS, MOST_ITEMS, binary
 from polyloom.frontend.python.arrays.functions.products import matmul
 from polyloom.frontend.python.arrays.iterables import Range, sequence
 from polyloom.frontend.python.arrays.names import Closure, Frame
@@ -41,6 +39,16 @@ class Evaluator(Calls):
     """Expressions."""
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Any:
+        """What an expression stands for. Errors: PL0143 for integers that no double holds."""
+        found = self.evaluate_expression(node, frame)
+        numbers = (found.constant, *(factor for _, factor in found.terms)) if isinstance(found, Affine) else ()
+        if any(number.bit_length() > MOST_BITS for number in numbers):
+            site = self.site(node, frame)
+            message = f"`{site.source_text[:40]}` has more than {MOST_BITS} bits"
+            raise site.error("PL0143", message, "use smaller integers, or floats")
+        return found
+
+    def evaluate_expression(self, node: ast.expr, frame: Frame) -> Any:
         site = self.site(node, frame)
         match node:
             case ast.Constant(value=value):
@@ -94,7 +102,12 @@ class Evaluator(Calls):
                 return
             part = node.generators[level]
             iterable = self.evaluate(part.iter, frame)
-            items = as_constants(iterable) or sequence(site, iterable)
+            numbers = constant_range(iterable)
+            # A range may be of any length: only so many of its numbers become forms.
+            items = sequence(site, iterable) if numbers is None else [Affine((), n) for n in numbers[: MOST_ITEMS + 1]]
+            if items is not None and len(found) + len(items) > MOST_ITEMS:
+                help = "write a loop that assigns the elements of an array"
+                raise site.error("PL0133", f"`{site.source_text}` has more than {MOST_ITEMS} elements", help)
             if items is None or part.ifs:
                 help = "write a loop that assigns the elements of an array"
                 raise site.error("PL0133", f"`{site.source_text}` has as many elements as a size says", help)
@@ -120,8 +133,8 @@ class Evaluator(Calls):
             self.assign_names(part, each, frame)
 
 
-def as_constants(items: Any) -> list[Any] | None:
-    """The numbers of a range between constants."""
+def constant_range(items: Any) -> range | None:
+    """A range between constants."""
     if isinstance(items, Range) and items.first.is_constant and items.end.is_constant:
-        return [Affine((), n) for n in range(items.first.constant, items.end.constant, items.step)]
+        return range(items.first.constant, items.end.constant, items.step)
     return None

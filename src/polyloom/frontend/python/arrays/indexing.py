@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`x[...]`: views with affine bounds and constant steps, as NumPy's basic indexing has them.
+"""`x[...]`: views with affine bounds and constant steps, as NumPy's basic indexing has them, and gathers by an array of
+integers ("Advanced indexing" of NumPy's manual).
 
 Whether an index counts from the end is decided for all sizes. A slice that ends behind its array is cut there, if that
 is known; where only the smallest values of one size say otherwise, these are no sizes of the function.
@@ -10,10 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_items, as_sequence, slice_bounds
-from polyloom.ir.arrays.program import Form, Read, axis, element_view
+from polyloom.frontend.python.arrays.values import Data, as_bool, as_items, as_sequence, slice_bounds
+from polyloom.ir.arrays.program import Form, Gather, Read, axis, element_view
 from polyloom.ir.arrays.quotients import bound, ceiling_quotient
 from polyloom.ir.arrays.verify import print_shape
+from polyloom.ir.operations import INTEGERS
+from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
 
 Item = tuple[Affine, Affine | None]
@@ -34,6 +37,8 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
         raise site.error("PL0138", f"`{site.source_text}` has {ellipses} times `...`", "write it once")
     if not ellipses:
         items.append(Ellipsis)
+    _check_gathered_axes(site, items)
+    gathered = list[tuple[int, Data]]()
     forms, extents, n = list[Affine](), list[Affine](), 0
     for item in items:
         if item is Ellipsis:
@@ -43,6 +48,11 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
                 n += 1
         elif item is None:
             extents.append(Affine((), 1))
+        elif _is_data(item):
+            gathered.append((len(extents), _data_index(site, item)))
+            forms.append(axis(len(extents)))
+            extents.append(data.shape[n])
+            n += 1
         else:
             form, extent = _item(site, item, data.shape[n])
             forms.append(form.substitute({"$0": axis(len(extents))}))
@@ -52,12 +62,53 @@ def index_array(site: Site, data: Data, index: Any) -> Data:
     is_element = not extents
     found = element_view(data.value, forms, tuple(extents), site.span)
     is_view = data.is_view and isinstance(found, Read) and not is_element
-    return Data(found, wide=data.wide, exact=data.exact, is_view=is_view)
+    # From the last axis on, so that those before keep their numbers.
+    # The view has each such axis as a whole.
+    for along, own in reversed(gathered):
+        found = Gather(found, own.value, along, site.span)
+    return Data(found, wide=data.wide, exact=data.exact, is_view=is_view and not gathered)
+
+
+def _is_data(item: object) -> bool:
+    """Whether an index is known only when the kernel runs."""
+    return isinstance(item, Data) and not (isinstance(item.value, Form) and not item.shape)
+
+
+def _check_gathered_axes(site: Site, items: list[Any]) -> None:
+    """Errors: PL0137 where NumPy joins several indices, or moves the axes of one to the front."""
+    # NumPy counts an integer beside an array as an array of indices, too.
+    chosen = [n for n, item in enumerate(items) if _is_data(item) or isinstance(item, Affine)]
+    arrays = sum(isinstance(item, Data) and bool(item.shape) for item in items)
+    if arrays > 1:
+        help = "index one axis after the other, `x[rows][:, columns]`, or write a loop over the elements"
+        raise site.error("PL0137", f"`{site.source_text}` is indexed by {arrays} arrays at once", help)
+    if arrays and len(chosen) != chosen[-1] - chosen[0] + 1:
+        help = "choose the element first: `x[k][:, rows]`"
+        raise site.error("PL0137", f"`{site.source_text}` has a slice between an integer and an array", help)
+
+
+def _data_index(site: Site, data: Data) -> Data:
+    """An index that is data, as integers of at most 32 bits."""
+    if data.dtype == "bool" and data.shape:
+        help = "the length of a result may not depend on data: write `np.where(mask, x, other)`"
+        raise site.error("PL0137", f"`{site.source_text}` chooses elements by a mask", help)
+    if data.dtype not in INTEGERS or (data.wide and not data.exact):
+        help = "convert it: `.astype(np.int32)`"
+        raise site.error("PL0137", f"`{site.source_text}` has no integer of 32 bits as an index", help)
+    guard = site.builder.guard
+    if guard is None:
+        return data
+    # Where a test does not hold, nothing is read, and an index may be any number.
+    value = site.select(Data(as_bool(guard)), data, Data(Constant(0, data.dtype)))
+    return Data(value.value, wide=data.wide, exact=True)
 
 
 def place(site: Site, data: Data, index: Any) -> Data:
     """What `x[...] = ...` stores to."""
     found = index_array(site, data, index)
+    if isinstance(found.value, Gather):
+        help = "write a loop over the elements, as a kernel of its own, for RISC-V or the belt machine"
+        raise site.error("PL0137", f"`{site.source_text}` is stored to, and data choose its elements", help)
     if not isinstance(found.value, Read) or not data.is_view:
         help = "give the array a name first, `t = ...`, and store to that"
         raise site.error("PL0133", f"`{site.source_text}` stores to a value that has no name", help)
@@ -70,14 +121,8 @@ def _item(site: Site, given: object, extent: Affine) -> Item:
         return _slice(site, *slice_bounds(item), extent)
     if isinstance(item, Affine):
         return from_start(site, item, extent), None
-    if isinstance(item, Data):
-        if isinstance(item.value, Form) and not item.shape:
-            return from_start(site, item.value.value, extent), None
-        if item.shape:
-            help = "write a loop over the elements; a mask stands in `np.where`, or in `x[mask] = value`"
-            raise site.error("PL0137", f"`{site.source_text}` is indexed by an array: the result depends on data", help)
-        help = "an index is an affine form of loops and sizes; write the loops, and run it on RISC-V, for a gather"
-        raise site.error("PL0137", f"`{site.source_text}` is indexed by data", help)
+    if isinstance(item, Data) and isinstance(item.value, Form) and not item.shape:
+        return from_start(site, item.value.value, extent), None
     raise site.error(
         "PL0137", f"`{site.source_text}` has no integer as an index", "use integers, slices, `...` or `None`"
     )

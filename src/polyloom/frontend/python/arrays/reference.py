@@ -43,6 +43,10 @@ class ArrayReference:
         program = self.kernel.arrays.program
         try:
             return with_deep_stack(interpret)(program, parameters, arrays)
+        except IndexError as error:
+            message = f"an access outside of its array: {error}"
+            help = "an index of an axis of n elements is from -n to n - 1"
+            raise input_error("PL0221", message, span=program.span, help=help) from None
         except ZeroDivisionError:
             help = "guard the divisor: `np.where(b != 0, b, 1)`"
             raise input_error("PL0233", "an integer division by zero", span=program.span, help=help) from None

@@ -87,10 +87,13 @@ class Statements(Evaluator):
     def unpack(self, site: Site, targets: Sequence[ast.expr], value: Any, frame: Frame) -> None:
         """All right sides before the first store: what a store would change is kept first."""
         items = as_sequence(value)
+        count = None if items is None else len(items)
         if isinstance(value, Data) and value.shape and value.shape[0].is_constant:
-            items = tuple(element(site, value, Affine((), n)) for n in range(value.shape[0].constant))
-        if items is None or len(items) != len(targets):
-            what = f"{len(items)} values" if items is not None else "what is no tuple"
+            count = value.shape[0].constant
+            # An array may have any number of elements: those of another one than of targets are never made.
+            items = [element(site, value, Affine((), n)) for n in range(count if count == len(targets) else 0)]
+        if items is None or count != len(targets):
+            what = f"{count} values" if count is not None else "what is no tuple"
             raise site.error("PL0133", f"{len(targets)} targets are assigned {what}", "give one value for each target")
         is_store = any(isinstance(t, ast.Subscript) for t in targets)
         kept = [self.snapshot(site, v) if is_store else v for v in items]

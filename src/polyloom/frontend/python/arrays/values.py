@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Final, cast
 
 import numpy as np
 
 from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, dtype, shape
 from polyloom.ir.numbers import NUMPY, element_constant
-from polyloom.ir.operations import ALL_TYPES, FLOATS, ElementType
+from polyloom.ir.operations import ALL_TYPES, FLOATS, INTEGERS, ElementType
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
 
@@ -153,6 +154,11 @@ def convert_element(value: Value, kind: ElementType) -> Value:
         return retype_weak(value, kind)
     if isinstance(value, Constant) and isinstance(value.value, int) and kind in FLOATS:
         return retype_weak(value, kind)
+    if isinstance(value, Constant) and kind in INTEGERS and isfinite(value.value):
+        # Cut towards zero (NumPy's `astype`); what the type does not have, machines saturate.
+        whole = element_constant(int(value.value), kind)
+        if whole is not None:
+            return Constant(whole, kind, value.span)
     return Apply(f"to_{kind}", of, (value,), value.span)
 
 

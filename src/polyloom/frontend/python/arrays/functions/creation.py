@@ -163,7 +163,10 @@ def stack_items(site: Site, items: Any, kind: Any) -> Data:
 def table(site: Site, constants: Any) -> Data:
     """An array of the module as a local array, whose elements are stored one by one."""
     kind = np.dtype(constants.dtype)
-    if constants.size > MOST_ELEMENTS or constants.dtype.kind not in "biuf":
+    if kind.kind not in "biuf":
+        help = "convert it in front of the function: `.astype(np.float32)`"
+        raise site.error("PL0139", f"`{site.source_text}` has elements of the type {kind}", help)
+    if constants.size > MOST_ELEMENTS:
         help = f"pass it as an argument: tables of the module have up to {MOST_ELEMENTS} numbers"
         raise site.error("PL0140", f"`{site.source_text}` is a table of {constants.size} elements", help)
     wide = kind == np.int64

@@ -21,6 +21,8 @@ from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
+MOST_BITS, MOST_ITEMS = 1000, 1024
+"""Of an integer, which may become a double, and of a list."""
 RELATIONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
@@ -35,8 +37,19 @@ def binary(site: Site, symbol: str, a: Any, b: Any) -> Any:
     if items != (None, None):
         if symbol == "+" and items[0] is not None and items[1] is not None:
             return (*items[0], *items[1])
+        if symbol == "*" and (items[0] is None or items[1] is None):
+            return repeat_items(site, items[0] or items[1] or (), b if items[1] is None else a)
         return binary(site, symbol, to_array(site, a), to_array(site, b))
     return binary_numbers(site, symbol, a, b)
+
+
+def repeat_items(site: Site, items: tuple[Any, ...], count: Any) -> tuple[Any, ...]:
+    """`[x] * 3`, as Python has it."""
+    number = count.constant if isinstance(count, Affine) and count.is_constant else count
+    if not isinstance(number, int) or len(items) * number > MOST_ITEMS:
+        help = f"repeat it by a constant, up to {MOST_ITEMS} items, or write `np.full`"
+        raise site.error("PL0133", f"`{site.source_text}` repeats a list", help)
+    return items * number
 
 
 def to_array(site: Site, value: Any) -> Any:
@@ -101,6 +114,10 @@ def exactly(site: Site, symbol: str, a: Any, b: Any) -> Any:
         ">>": lambda a, b: a >> b,
     }
     try:
+        # Python would compute integers of any size.
+        grows = symbol in ("**", "<<") and isinstance(a, int) and abs(a) > (symbol == "**")
+        if grows and isinstance(b, int) and b > MOST_BITS:
+            raise OverflowError(f"an integer of more than {MOST_BITS} bits")
         found = operations[symbol](a, b)
     except (ZeroDivisionError, ValueError, TypeError, OverflowError) as error:
         raise site.error("PL0143", f"`{site.source_text}`: {error}", "use other constants") from None

@@ -17,7 +17,7 @@ from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Reference, Source
-from polyloom.ir.nest import Nest
+from polyloom.ir.nest import Nest, accesses, assignments
 from polyloom.ir.nest_interpret import nest_signature
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
@@ -69,8 +69,10 @@ def read_function(written: Written) -> Read | None:
 def nest_plan(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
     """Plan whose one phase is the nest, and its work on so many minions."""
     whole = nest_signature(nest)
-    # An array that is only written need not be given by the host, and is none of the inputs.
-    names = {s.name for s in nest.storage if s.role == "argument"} - _write_only_arrays(nest)
+    # An array that is only written need not be given by the host, and is none of the inputs. One that is read for
+    # nothing, by statements whose results nobody needs, is: the code loads it, and it needs a place.
+    read = {r.name for a in assignments(nest.body) for r in accesses(a.value)}
+    names = read - (_write_only_arrays(nest) & {array.name for array in whole.outputs})
     inputs = tuple(array for array in whole.inputs if array.name in names)
     # The phase has no equations: its work is the nest.
     program = Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, whole.outputs, (), ())

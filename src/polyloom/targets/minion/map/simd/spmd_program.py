@@ -31,6 +31,7 @@ from polyloom.transform.parallel.software_coherence import (
     LAST,
     Coherence,
     Extent,
+    has_one_owner,
     place_barriers,
     touched_extents,
 )
@@ -220,8 +221,8 @@ class _Program:
             self.text.add(f"csrrwi x0, {TENSOR_WAIT}, {_CACHE_OPERATIONS}")
 
     def needed_arrays(self, work: Work) -> frozenset[str]:
-        """Arrays that phases behind need: tensor loads do not ask caches of minions, and copies of what is written are
-        old.
+        """Arrays that phases behind need: tensor loads do not ask caches of minions, and copies of what is written
+        are old, also of what another worker writes later in this phase.
         """
         if self.later is None:
             return frozenset()
@@ -231,7 +232,14 @@ class _Program:
         touched, again = (
             {own[name] for name in names & own.keys()} for names in (self.later.touched, self.later.again)
         )
-        return frozenset((touched & work.written_arrays()) | again)
+        # Copies of lines that an owner alone changes are its own, and evicted with what it writes.
+        changed = {
+            name
+            for other in self.coherence.after[work]
+            for name in other.written_arrays() & work.touched_arrays()
+            if not has_one_owner(work, other, name)
+        }
+        return frozenset((touched & (work.written_arrays() | changed)) | again)
 
     def lines(self, extent: Extent, around: Around) -> None:
         """Eviction of the lines of an extent, sixteen at a time."""
