@@ -52,6 +52,16 @@ def test_programs_are_rolled() -> None:
     assert result.verified and cast("int", result.data["words"]) <= words("softmax", count=5) + 3
 
 
+@pytest.mark.parametrize("count", [2, 4, 8])
+def test_recording_takes_fewer_cycles_or_is_left_out(count: int) -> None:
+    inputs: dict[str, Any] = {"dst:bf16": np.linspace(-1, 1, 1024, dtype=np.float32).reshape(32, 32)}
+    cycles = [
+        cast("int", pl.compile(LOOPS, on="tensix", function=f"chain(n={count})", without=without).run(**inputs).cycles)
+        for without in ((), ("replay",))
+    ]
+    assert cycles[0] < cycles[1] or (cycles[0] == cycles[1] and count == 2)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_bodies(seed: int, tmp_path: Path) -> None:
     """A random body three times: what an iteration computes is what the next one begins with."""
