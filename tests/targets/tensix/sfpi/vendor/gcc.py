@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make gcc SFPI=DIR`: words of the vendor's compiler (GCC) beside ours, function by function.
 
-That compiler comes as a release that is not in package registries. DIR is a checkout of its repository, tenstorrent/sfpi,
-at a commit that has `tests/wormhole/sfpi`: functions in C++, and in `gold` the listings that GCC makes of them. Compared
-are those without parameters in whose listing is no branch, call or word put together at run time: words that are
-executed, playback written out, without a recording's own word. Most of these functions leave their results in
-registers, where GCC keeps them, and we do not: of each variable of the function's outermost block that begins with a
-literal, the literal becomes a load of Dst and its end is stored, here in the source, there as another word.
+That compiler comes as a release that is not in package registries. DIR is a checkout of its repository,
+tenstorrent/sfpi, at a commit that has `tests/wormhole/sfpi`: functions in C++, and in `gold` the listings that GCC
+makes of them. Compared are those without parameters in whose listing is no branch, call or word put together at run
+time: words that are executed, playback written out, without a recording's own word. Most of these functions leave their
+results in registers, where GCC keeps them, and we do not: in a function that stores nothing, the variables of the
+outermost block that begin with a literal begin with Dst and are stored at the end, here in the source, there as more
+words.
 """
 
 from __future__ import annotations
@@ -27,12 +28,18 @@ from polyloom.targets.tensix.source.cpp.source import load_functions
 from polyloom.targets.tensix.source.lower.compile import Options, lower
 
 FILES: Final = ("pushpop", "vcond", "combine", "coverage", "live", "regmov", "replay", "schedule", "unnecessarymov")
-NESTED: Final = "pushpop"
-"""The file of nested conditions."""
+COMPILED, TOTAL, LONGEST = 0.96, 0.90, 1.1
+"""What the project promises: the part that compiles, words in all, and the words of one function, of GCC's."""
+LONGER: Final = {
+    "iadd_v_no3": "what the function is made to store has to be kept",
+    "test_icmp_v": "unsigned numbers are compared exactly, which GCC does for differences below 2^31 alone",
+}
+"""Reasons of functions that are longer."""
 _PLAIN: Final = Options(without=frozenset({"replay"}))
 _LABEL = re.compile(r"^(_Z(?:N[^\d]*)?(\d+)\w+):$")
 _FUNCTION = re.compile(r"^void (\w+)\(\)\n\{.*?^\}", re.MULTILINE | re.DOTALL)
 _VARIABLE = re.compile(r"^    (v(?:Float|Int|UInt)) (\w+) = (-?\d+(?:\.\d+[fF]?)?);", re.MULTILINE)
+_STORE = re.compile(r"dst_reg\[[^]]*\] = ")
 _WORD: Final = ("SFP", "TT")
 _SCALAR: Final = frozenset({"ret", "li", "lui", "addi"})
 """Instructions that neither branch nor write words: all of a listing that is compared."""
@@ -46,6 +53,10 @@ class Row:
     name: str
     gcc: int
     ours: int | str
+
+    @property
+    def ratio(self) -> float:
+        return int(self.ours) / max(self.gcc, 1)
 
 
 def listed_words(listing: str) -> Iterator[tuple[str, int]]:
@@ -86,22 +97,22 @@ def stored_text(text: str) -> tuple[str, Mapping[str, int]]:
     more: dict[str, int] = {}
 
     def store(function: re.Match[str]) -> str:
-        found = _VARIABLE.findall(function[0])
-        more[function[1]] = len(found)
-        body = _VARIABLE.sub(lambda v: f"    {v[1]} {v[2]} = dst_reg[{64 + _row(found, v[2])}];", function[0])
-        return body[:-1] + "".join(f"    dst_reg[{96 + k}] = {name};\n" for k, (_, name, _) in enumerate(found)) + "}"
+        names = [] if _STORE.search(function[0]) else [name for _, name, _ in _VARIABLE.findall(function[0])]
+        more[function[1]] = len(names)
+        if not names:
+            return function[0]
+        body = _VARIABLE.sub(lambda v: f"    {v[1]} {v[2]} = dst_reg[{64 + names.index(v[2])}];", function[0])
+        return body[:-1] + "".join(f"    dst_reg[{96 + k}] = {name};\n" for k, name in enumerate(names)) + "}"
 
     return _FUNCTION.sub(store, text), more
-
-
-def _row(found: Sequence[tuple[str, str, str]], name: str) -> int:
-    return next(k for k, (_, other, _) in enumerate(found) if other == name)
 
 
 def compared(folder: Path, file: str) -> Iterator[Row]:
     place = folder / "tests/wormhole/sfpi"
     gold = dict(listed_words((place / f"gold/{file}.S").read_text()))
-    text = re.sub(r'^#include (<c?std\w+(\.h)?>|"test.h").*$', "", (place / f"{file}.cc").read_text(), flags=re.MULTILINE)
+    text = re.sub(
+        r'^#include (<c?std\w+(\.h)?>|"test.h").*$', "", (place / f"{file}.cc").read_text(), flags=re.MULTILINE
+    )
     text, more = stored_text("#include <sfpi.h>\n" + text)
     names = [name for name in more if name in gold]
     for name, found in _lowered(text, names).items():
@@ -143,13 +154,32 @@ def _count_words(function: Function) -> int | str:
         return f"{error.diagnostics[0].code} {error.diagnostics[0].message}"[:100]
 
 
+def print_table(rows: Sequence[Row]) -> None:
+    """Functions, then by file and for all of them how many compile and how the words compare."""
+    for row in rows:
+        ours = f"{row.ours:6}{row.ratio:7.2f}" if isinstance(row.ours, int) else f"  {row.ours}"
+        print(f"{row.file:16}{row.name:36}{row.gcc:6}{ours}")
+    for file in (*FILES, ""):
+        chosen = [row for row in rows if file in (row.file, "")]
+        compiled = [row for row in chosen if isinstance(row.ours, int)]
+        gcc, ours = (sum(words) for words in zip(*((row.gcc, int(row.ours)) for row in compiled), strict=True))
+        longer = sum(row.ratio > LONGEST for row in compiled)
+        print(
+            f"{file or 'all':16}{len(compiled)} of {len(chosen)} compile, {gcc} words of GCC, {ours} of ours: ", end=""
+        )
+        print(f"{ours / gcc:.2f}; {longer} more than {LONGEST} times as long")
+
+
 def main(arguments: Sequence[str]) -> int:
     rows = [row for file in FILES for row in compared(Path(arguments[0]), file)]
-    for row in rows:
-        ratio = f"{row.ours / row.gcc:6.2f}" if isinstance(row.ours, int) and row.gcc else "     -"
-        print(f"{row.file:16}{row.name:36}{row.gcc:6}{row.ours:6}{ratio}" if isinstance(row.ours, int) else
-              f"{row.file:16}{row.name:36}{row.gcc:6}  {row.ours}")
-    return 0
+    print_table(rows)
+    compiled = [row for row in rows if isinstance(row.ours, int)]
+    total = sum(int(row.ours) for row in compiled) / sum(row.gcc for row in compiled)
+    longer = {row.name for row in compiled if row.ratio > LONGEST}
+    for name in sorted(longer - LONGER.keys()):
+        print(f"{name} is longer, and no reason is known")
+    is_met = len(compiled) >= COMPILED * len(rows) and total <= TOTAL and longer <= LONGER.keys()
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":
