@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels llk silicon select-table fuzz arrays device golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels gcc llk silicon select-table fuzz arrays device golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -103,6 +103,11 @@ kernels: .venv/installed .venv/tools
 # Uses the same download: units in the last place that the vendor measured on silicon, beside the model's.
 silicon: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tensix.sfpi.vendor.silicon build/ttnn
+
+# SFPI: a checkout of the vendor's repository of its compiler, at a commit with tests/wormhole.
+gcc: .venv/installed .venv/tools
+	@test -d "$(SFPI)" || { echo "write make gcc SFPI=DIR" >&2; exit 2; }
+	$(BIN)/python -m tests.targets.tensix.sfpi.vendor.gcc "$(SFPI)"
 
 # LLK: a checkout with the vendor's low-level kernels (tt-metal or tt-llk); without it, the wheel in build/.
 # MEMBER=blackhole runs those that Blackhole's part of the model takes.

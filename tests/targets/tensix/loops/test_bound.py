@@ -19,7 +19,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.subject import Written
 from polyloom.targets.tensix.map.loops import form
 from polyloom.targets.tensix.map.oracle import arithmetic
-from polyloom.targets.tensix.map.oracle.bound import product_bound, ulp_distance
+from polyloom.targets.tensix.map.oracle.bound import Factor, product_bound, ulp_distance
 from polyloom.targets.tensix.options import Dest, Name, Options
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, dst_result_format
 
@@ -37,7 +37,11 @@ def errors(left: Array, right: Array, name: Name, dest: Dest, fidelity: int) -> 
     f, packed = FORMATS[name], dst_result_format(name, dest)
     got = packed.decode(arithmetic.multiply_tiles(f.encode(left), f.encode(right), f, dest, fidelity))
     exact = left.astype(np.float64) @ right.astype(np.float64)
-    return np.abs(got - exact), product_bound(left, right, f, dest, fidelity)
+    return np.abs(got - exact), product_bound(exactly(left), exactly(right), f, dest, fidelity)
+
+
+def exactly(values: Array) -> Factor:
+    return Factor(values, np.zeros(values.shape))
 
 
 @given(
@@ -57,20 +61,49 @@ def test_no_error_exceeds_the_bound(
     assert (error <= allowed).all()
 
 
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(FLOATS),
+    st.sampled_from([16, 32]),
+    st.integers(1, 4),
+    st.integers(1, 80),
+    st.integers(4, 22),
+)
+def test_factors_that_are_missed(seed: int, name: Name, dest: Dest, fidelity: int, depth: int, bits: int) -> None:
+    """The tile's and the program's factors lie anywhere within their error, and as far from each other."""
+    rng = np.random.default_rng(seed)
+    f, packed = FORMATS[name], dst_result_format(name, dest)
+
+    def near(values: Array) -> tuple[Factor, Array, Array]:
+        error = np.abs(values) * 2.0**-bits * rng.choice([0, 1], values.shape)
+        factor = Factor(values.astype(np.float64), error + np.abs(values) * 2.0**-24)
+        ours, theirs = ((values + error * rng.choice([0, 1], values.shape)).astype(np.float32) for _ in range(2))
+        return factor, ours, theirs
+
+    left, ours, theirs = near(spread(rng, (9, depth), 1.0))
+    right, also_ours, also_theirs = near(spread(rng, (depth, 11), 1.0))
+    got = packed.decode(arithmetic.multiply_tiles(f.encode(ours), f.encode(also_ours), f, dest, fidelity))
+    exact = theirs.astype(np.float64) @ also_theirs.astype(np.float64)
+    assert (np.abs(got - exact) <= product_bound(left, right, f, dest, fidelity)).all()
+
+
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("fidelity", [1, 2, 3, 4])
-def test_the_bound_is_within_a_hundred_of_real_errors(name: Name, fidelity: int) -> None:
+def test_the_bound_is_within_ten_of_real_errors(name: Name, fidelity: int) -> None:
     rng = np.random.default_rng(fidelity)
     left, right = (rng.uniform(0.5, 1, (32, 32)).astype(np.float32) for _ in range(2))
     error, allowed = errors(left, right, name, 32, fidelity)
-    assert error.max() * 100 > allowed.max()
+    assert error.max() * 10 > allowed.max()
 
 
 def test_higher_fidelity_has_a_smaller_bound() -> None:
-    a = np.ones((1, 32), np.float32)
+    a = np.full((1, 32), 1.2345678, np.float32)
     for name in FLOATS:
-        bounds = [product_bound(a, a.T, FORMATS[name], 32, fidelity).item() for fidelity in (1, 2, 3, 4)]
-        assert bounds == sorted(bounds, reverse=True) and bounds[0] > 4 * bounds[3]
+        bounds = [
+            product_bound(exactly(a), exactly(a.T), FORMATS[name], 32, fidelity).item() for fidelity in (1, 2, 3, 4)
+        ]
+        # Not each phase more has a smaller bound: what it adds may make up for the rounding of the factors.
+        assert bounds[0] > 4 * bounds[3]
 
 
 @pytest.mark.parametrize("name", FLOATS)

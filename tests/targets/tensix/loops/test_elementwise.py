@@ -73,7 +73,7 @@ def test_axpy_is_one_mad_of_two_arrays_and_a_scalar() -> None:
     (stage,) = program.stages
     assert isinstance(stage, Formula)
     found = select_operations(stage, program)
-    step = Step("sfpmad", (("scalar", 0), ("array", 0), ("array", 1)), (0,))
+    step = Step("sfpmad", (("scalar", 0), ("array", 0), ("array", 1)), (0,), is_fused=True)
     assert found == Pointwise("z", "f32", (Spread("x", (0,)), Spread("y", (0,))), ("a",), (step,), ("step", 0))
 
 

@@ -73,3 +73,12 @@ def guarded(dst, slope: pl.f32, n=9):
             with pl.v_if(x >= 1.0):
                 x = x - 0.75
     dst[0] = x
+
+
+@pl.tensix.kernel
+def chain(dst, n=8):
+    """A short body, which leaves a row and goes to the next."""
+    for _ in range(n):
+        x = abs(dst[0]) * 0.5
+        dst[0] = x * x + x
+        dst.advance()

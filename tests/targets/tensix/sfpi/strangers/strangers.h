@@ -301,3 +301,73 @@ void six_deep() {
     v_endif;
     dst_reg[0] = x;
 }
+
+inline vInt below(vFloat v, int how) {
+    if (how == 0) { return (v < 0.0f && v != 0.0f); }
+    return (v >= 0.0f && v != 0.0f);
+}
+
+void predicate_called() {
+    vFloat x = dst_reg[0];
+    v_if (below(x, 5)) { x = 2.0f; }
+    v_endif;
+    dst_reg[0] = x;
+}
+
+void chain_of_compares() {
+    vFloat x = dst_reg[0], y = dst_reg[8];
+    vFloat z = 0.0f;
+    v_if (x < y) {
+        v_if (x != y) { z = 1.0f; }
+        v_endif;
+        dst_reg[2] = z;
+    }
+    v_elseif (x == y) { z = 2.0f; }
+    v_elseif (!(x >= y)) { z = 3.0f; }
+    v_endif;
+    dst_reg[0] = z;
+}
+
+void leading_zeros() {
+    vFloat x = dst_reg[0];
+    vInt n = lz(x);
+    v_if (x == 0.0f) { dst_reg[2] = vConst1; }
+    v_endif;
+    dst_reg[0] = n;
+}
+
+void literal_left() {
+    vInt x = dst_reg[0];
+    v_if (3 < x) { x = x + 1; }
+    v_elseif (1 >= x) { x = x - 1; }
+    v_endif;
+    dst_reg[0] = x;
+}
+
+void sum_in_place() {
+    vFloat x = dst_reg[0], y = dst_reg[8];
+    v_if (y < 0.0f) { x = x + 3.0f; }
+    v_endif;
+    dst_reg[0] = x;
+}
+
+void sum_elsewhere() {
+    vFloat x = dst_reg[0], y = dst_reg[8];
+    v_if (x < 0.0f) { y = x + 3.0f; }
+    v_endif;
+    dst_reg[0] = y;
+}
+
+void tested_twice() {
+    vInt x = dst_reg[0], y = dst_reg[8];
+    v_if (x == 6 && y - 5 < 0) { dst_reg[2] = vConst1; }
+    v_endif;
+}
+
+void unsigned_truth() {
+    vFloat x = dst_reg[0];
+    vUInt z = (x == 0.0f);
+    v_if (z != 0) { x = 1.0f; }
+    v_endif;
+    dst_reg[0] = x;
+}

@@ -133,8 +133,8 @@ class Selector:
             if extents[name] != extent:
                 refuse(f"{name} runs over {extents[name]} of the {extent} elements of `{label}`", stage.span)
 
-    def _step(self, name: str, operands: Sequence[Source], *numbers: int) -> Source:
-        self.steps.append(Step(name, tuple(operands), numbers, self.span))
+    def _step(self, name: str, operands: Sequence[Source], *numbers: int, is_fused: bool = False) -> Source:
+        self.steps.append(Step(name, tuple(operands), numbers, self.span, is_fused))
         return "step", len(self.steps) - 1
 
     def _select_operation(self, term: Apply) -> Source:
@@ -153,7 +153,7 @@ class Selector:
             case "mul":
                 return self._step("sfpmul", operands, 0)
             case "madd":
-                return self._step("sfpmad", operands, 0)
+                return self._step("sfpmad", operands, 0, is_fused=True)
             case "neg":
                 return self._step("sfpmov", operands, 1)
             case "abs":

@@ -32,13 +32,15 @@ Source = tuple[str, int]
 @dataclass(frozen=True, slots=True)
 class Step:
     """A selected operation: its name in the table, its vectors and its numbers behind them; `select` has a comparison
-    in `numbers`, and in `operands` its two sides and both values.
+    in `numbers`, and in `operands` its two sides and both values. `is_fused`: the source, too, rounds a product and sum
+    once.
     """
 
     name: str
     operands: tuple[Source, ...]
     numbers: tuple[int, ...] = ()
     span: Span | None = field(default=None, compare=False)
+    is_fused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from polyloom.targets.tensix.map.loops.lanes import Computed, Emitted, Lanes, Wo
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step, span_place
 from polyloom.targets.tensix.map.oracle import function_errors
 from polyloom.targets.tensix.map.oracle.function_errors import Error
+from polyloom.targets.tensix.map.oracle.operation_errors import operation_error
 from polyloom.targets.tensix.source.build import Builder
 from polyloom.targets.tensix.source.lower.compile import Options, lower
 
@@ -114,10 +115,13 @@ def evaluate(p: Pointwise, arrays: Sequence[Words], scalars: Sequence[int]) -> W
     return value(p.value)
 
 
-def formula_error(p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float = ADDING) -> Error:
+def formula_error(
+    p: Pointwise, arrays: Sequence[Error], scalars: Sequence[float], adding: float | None = ADDING
+) -> Error:
     """Forward error analysis: the result, and by how much floats may miss the program's; every operation by `adding` of
-    what it adds up, for tile and program together; values below 2**-126 are zero. An infinite error is that of the
-    result, too. Source of the method: Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 3.
+    what it adds up, for tile and program together, or, where that is None, as the program rounds each product and sum;
+    values below 2**-126 are zero. An infinite error is that of the result, too. Source of the method: Higham, Accuracy
+    and Stability of Numerical Algorithms (2002), chapter 3.
     """
     known: dict[Source, Error] = {("array", n): array for n, array in enumerate(arrays)}
     for n, scalar in enumerate(scalars):
@@ -141,9 +145,12 @@ def propagate_infinite(error: Any, *others: Any) -> Any:
     return error
 
 
-def _step_error(step: Step, operands: Sequence[Error], adding: float) -> Error:
+def _step_error(step: Step, operands: Sequence[Error], adding: float | None) -> Error:
     """Error of one operation from those of its operands (Higham 2002, chapter 3)."""
     (a, of_a), *rest = operands
+    if adding is None and step.name in (*_PRODUCTS, *_SUMS):
+        return operation_error(step.name, operands, is_fused=step.is_fused)
+    adding = adding or ADDING
     if step.name in FUNCTIONS:
         return function_errors.function_error(step.name, a, of_a)
     if step.name == QUOTIENT:
@@ -156,7 +163,7 @@ def _step_error(step: Step, operands: Sequence[Error], adding: float) -> Error:
         size = np.abs(product) + np.abs(c) + missed + of_c
         # Results below the least normal number are flushed, an error of at most that number.
         return product + c, missed + of_c + size * adding + 2.0**-126
-    if step.name in ("sfpadd", "sfpsub"):
+    if step.name in _SUMS:
         b, of_b = rest[0]
         made = a + b if step.name == "sfpadd" else a - b
         return made, of_a + of_b + (np.abs(a) + np.abs(b) + of_a + of_b) * adding + 2.0**-126
@@ -170,6 +177,7 @@ def _step_error(step: Step, operands: Sequence[Error], adding: float) -> Error:
 
 
 _PRODUCTS: Final = ("sfpmul", "sfpmad")
+_SUMS: Final = ("sfpadd", "sfpsub")
 _RELATIONS: Final[Mapping[int, Any]] = {
     0: np.less, 1: np.less_equal, 2: np.equal, 3: np.not_equal, 4: np.greater_equal, 5: np.greater,
 }  # fmt: skip
@@ -178,7 +186,7 @@ _RELATIONS: Final[Mapping[int, Any]] = {
 def _select_error(condition: int, operands: Sequence[Error]) -> Error:
     """Error of a selection: where both sides are so close that errors decide, either value may come out."""
     (a, of_a), (b, of_b), (then, of_then), (orelse, of_orelse) = operands
-    near = np.abs(a - b) <= of_a + of_b
+    near = (np.abs(a - b) <= of_a + of_b) & (of_a + of_b > 0)
     missed = np.maximum(of_then, of_orelse) + np.where(near, np.abs(then - orelse), 0)
     return _select_values(_RELATIONS[condition](a, b), then, orelse), missed
 

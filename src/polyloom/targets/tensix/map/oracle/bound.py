@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error bound of a product on the tile against the exact one, from format and fidelity; distance of results in ulp.
 
-With u for a factor's rounding into the format and t for what the fidelity leaves out of its mantissa, an element misses
-the sum of |a b| by at most (1 + u)(1 + t) - 1 of it, per factor. Each product is aligned to the largest of its group of
-eight, half a unit of 2**-10 of it; later phases have 2**-5, 2**-7 and 2**-12 of that. Each MVMUL aligns two sums and
-Dst, and rounds its result: four half units of Dst's mantissa and one of sums, of what is accumulated so far. Last comes
-what the program itself rounds. Method: Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 3.
+What the tile reads of a factor that is an input is known, and what the phases leave out of it: both enter with their
+sign. Of a factor that the tile has computed it is known within that one's error and the format's rounding. Each product
+is aligned to the largest exponent of its group of eight, half a unit of 2**-10 of it for all but the largest; later
+phases have 2**-5, 2**-7 and 2**-12 of that. Each MVMUL aligns two sums and Dst, and rounds its result: by the exponents
+of the sums so far, three half units of FP32 and one of Dst's mantissa. Last comes what the program itself rounds.
+Method: running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -21,35 +23,132 @@ from polyloom.targets.tensix.words.arrays.formats import FP16, Format, Result
 
 Array = NDArray[Any]
 _GROUP: Final = 8
+_STEP: Final = 16
+"""Of k in one MVMUL."""
 _ROUNDING: Final = {"tf32": 2.0**-10, "bf16": 2.0**-8, "fp16": 2.0**-11}
 """Of an operand, relative: TF32 by cutting off, the others to nearest."""
 _LEAST: Final = {"tf32": 2.0**-126, "bf16": 2.0**-126, "fp16": 2.0**-14}
 """Below this, operands are zero."""
-_LEFT_OUT: Final = {1: (2.0**-6, 2.0**-4), 2: (2.0**-6, 2.0**-10), 3: (2.0**-10, 2.0**-10), 4: (0.0, 2.0**-10)}
-"""By fidelity: of the left factor, which is in SrcB (7 bits at a time), and of the right one, in SrcA (5 bits, and one
-that no phase reads)."""
-_PHASES: Final = (1.0, 2.0**-5, 2.0**-7, 2.0**-12)
+_LEFT_BITS, _RIGHT_BITS = (7, 11), (5, 10)
+"""Bits of a mantissa, the hidden one included, that the first part of a factor has, and both: of the left factor, which
+is in SrcB, and of the right one, in SrcA, of which no phase reads the last bit."""
+_PHASES: Final = ((1.0, 0, 0), (2.0**-5, 0, 1), (2.0**-7, 1, 0), (2.0**-12, 1, 1))
+"""By phase: the unit of its products, and the parts of the left and the right factor that it reads."""
+_NEVER: Final = -4096
+"""An exponent below all others: that of a zero."""
 
 
-def product_bound(left: Array, right: Array, f: Format, dest: Dest, fidelity: int) -> Array:
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A factor of a product: values, and by how much the tile's and the program's may miss these and each other."""
+
+    value: Array
+    error: Array
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the tile reads of a factor: both parts that phases read, their sum as far as phases read it, by how much
+    that may be missed, and the exponent of the largest number that it may be.
+    """
+
+    parts: tuple[Array, Array]
+    middle: Array
+    radius: Array
+    exponent: Array
+
+
+def product_bound(left: Factor, right: Factor, f: Format, dest: Dest, fidelity: int) -> Array:
     """Bound for each element, by how much it may differ from the program's. Of i8: 0 at fidelity 4."""
-    a, b = np.abs(left.astype(np.float64)), np.abs(right.astype(np.float64))
+    a, b = left.value.astype(np.float64), right.value.astype(np.float64)
+    large_a, large_b = np.abs(a) + left.error, np.abs(b) + right.error
     if f.name == "i8":
-        return _integer_bound(a, b, fidelity)
-    total, largest = a @ b, _largest_of_groups(a, b)
-    # Errors of both factors multiply, as each is a relative change of the product.
-    factor = 1.0
-    for left_out in _LEFT_OUT[fidelity]:
-        factor *= (1 + _ROUNDING[f.name]) * (1 + left_out)
-    phases = sum(_PHASES[:fidelity])
-    # Two MVMULs per tile along k and phase, each of which rounds.
-    steps = fidelity * tiles.tile_count(left.shape[1]) * 2
+        return _integer_bound(large_a, large_b, fidelity)
+    total = large_a @ large_b
+    x = _read_factor(left, f, _LEFT_BITS, whole=fidelity > 2)
+    y = _read_factor(right, f, _RIGHT_BITS, whole=fidelity > 1)
+    read = x.middle @ y.middle
+    if fidelity == 3:  # the only phase that is left out is that of both second parts
+        read -= x.parts[1] @ y.parts[1]
+    big_x, big_y = np.maximum(large_a, np.abs(x.middle)), np.maximum(large_b, np.abs(y.middle))
+    apart = big_x @ y.radius + x.radius @ (big_y + y.radius)
+    steps = fidelity * tiles.tile_count(a.shape[1]) * tiles.SIDE // _STEP
+    # Products and results that vanish, and what the program rounds.
+    small = _LEAST[f.name] * (fidelity * a.shape[1] + steps) + a.shape[1] * 2.0**-24 * total
     bits = 24 if dest == 32 else 11 if f.name == "fp16" else 8
-    each = 4 * 2.0**-24 + 2.0**-bits + (0 if dest == 32 else 3 * 2.0**-11)
-    few = fidelity * left.shape[1] + steps  # products and results that vanish
-    small = _LEAST[f.name] * (a.sum(axis=1)[:, None] + b.sum(axis=0)[None, :] + few)
-    inner = (factor - 1) * total + small + _GROUP * 2.0**-11 * phases * largest
-    return (inner + steps * each * 1.125 * (total + inner)) + left.shape[1] * 2.0**-24 * total
+    error = np.abs(read - a @ b) + apart + small + _accumulation_error(x, y, fidelity, bits, apart)
+    # Beyond the largest number there is no exponent.
+    return np.where(np.isfinite(total), error, total)
+
+
+def _read_factor(factor: Factor, f: Format, bits: tuple[int, int], *, whole: bool) -> _Read:
+    value, error = factor.value.astype(np.float64), factor.error
+    low, high = (_source_values(value + side, f) for side in (-error, error))
+    slack = (np.abs(value) + error) * _ROUNDING[f.name] + _LEAST[f.name]
+    # A number beyond the format is no rounding, and is not allowed for.
+    is_known = (low == high) & (np.abs(low - value) <= slack + error)
+    middle = np.where(is_known, low, value)
+    first = _cut_mantissa(middle, bits[0])
+    parts = first, _cut_mantissa(middle, bits[1]) - first
+    seen = _cut_mantissa(middle, bits[whole])
+    left_out = (np.abs(value) + slack) * 2.0 ** (1 - bits[whole])
+    radius = error + np.where(is_known, 0, slack + left_out)
+    largest = np.maximum(np.abs(middle), np.abs(value) + np.where(is_known, 0, error + slack))
+    return _Read(parts, np.where(is_known, seen, value), radius, _exponents(largest))
+
+
+def _source_values(values: Array, f: Format) -> Array:
+    """Numbers as they stand in Src: encoded, TF32 cut off, denormals zero (ISA documentation, page of `SrcA`)."""
+    datums = f.encode(values)
+    if f.name == "fp16":
+        made = datums.view(np.float16).astype(np.float64)
+    else:
+        bits = datums & np.uint32(0xFFFFE000) if f.name == "tf32" else datums.astype(np.uint32) << 16
+        made = bits.view(np.float32).astype(np.float64)
+    return np.where(np.abs(made) < _LEAST[f.name], 0, made)
+
+
+def _cut_mantissa(values: Array, bits: int) -> Array:
+    """Numbers with so many bits of mantissa, the hidden one included."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.trunc(np.ldexp(mantissa, bits)), exponent - bits)
+
+
+def _exponents(values: Array) -> Array:
+    return np.where(values > 0, np.frexp(values)[1] - 1, _NEVER).astype(np.int16)
+
+
+def _accumulation_error(x: _Read, y: _Read, fidelity: int, bits: int, apart: Array) -> Array:
+    """What alignment of products and sums and rounding of Dst miss, in the order of the program; the sums may be
+    `apart` from those of what is read.
+    """
+    held, error = np.zeros(apart.shape), np.zeros(apart.shape)
+    depth = x.middle.shape[1]
+    for tile in range(0, depth, tiles.SIDE):
+        groups = [
+            [_group_exponent(x, y, slice(k, k + _GROUP)) for k in range(first, first + _STEP, _GROUP) if k < depth]
+            for first in range(tile, min(tile + tiles.SIDE, depth), _STEP)
+        ]
+        for unit, of_left, of_right in _PHASES[:fidelity]:
+            for number, found in enumerate(groups):
+                at = slice(tile + number * _STEP, tile + (number + 1) * _STEP)
+                for exponent, count in found:
+                    error += (count - 1) * 2.0**-11 * unit * exponent
+                before = np.abs(held)
+                held += x.parts[of_left][:, at] @ y.parts[of_right][at]
+                # The largest of the sum before, of the sum behind, and of the groups.
+                size = np.maximum(before, np.abs(held)) + error + 2 * apart
+                aligned = np.maximum.reduce([size, *(exponent * unit for exponent, _ in found)])
+                error += aligned * (3 * 2.0**-24 + (0 if bits == 24 else 3 * 2.0**-11))
+                error += np.ldexp(1.0, np.frexp(np.abs(held) + error + 2 * apart)[1] - 1 - bits)
+    return error
+
+
+def _group_exponent(x: _Read, y: _Read, of: slice) -> tuple[Array, int]:
+    """Power of two of the largest exponent of a group's products, for every element, and how many they are."""
+    left, right = x.exponent[:, of], y.exponent[of]
+    found = np.maximum.reduce([left[:, k, None] + right[None, k] for k in range(left.shape[1])])
+    return np.ldexp(1.0, found), left.shape[1]
 
 
 def _integer_bound(a: Array, b: Array, fidelity: int) -> Array:
@@ -59,14 +158,6 @@ def _integer_bound(a: Array, b: Array, fidelity: int) -> Array:
     low_a, low_b = np.minimum(a, 15), np.minimum(b, 31)
     missing = {1: low_a @ b + a @ low_b, 2: low_a @ b, 3: low_a @ low_b}
     return missing.get(fidelity, np.zeros((len(a), b.shape[1])))
-
-
-def _largest_of_groups(a: Array, b: Array) -> Array:
-    """Sum over groups of eight of the largest product, bounded by rows' and columns' largest operands' products."""
-    depth = -(-a.shape[1] // _GROUP) * _GROUP
-    wide = np.pad(a, ((0, 0), (0, depth - a.shape[1]))).reshape(len(a), depth // _GROUP, _GROUP).max(axis=2)
-    tall = np.pad(b, ((0, depth - b.shape[0]), (0, 0))).reshape(depth // _GROUP, _GROUP, b.shape[1]).max(axis=1)
-    return wide @ tall
 
 
 def ulp_distance(expected: Array, got: Array, result: Result) -> Array:

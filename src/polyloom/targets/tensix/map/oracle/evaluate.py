@@ -2,8 +2,7 @@
 """Evaluation of stages in NumPy: bit by bit, and in numbers with a running error bound.
 
 The error of an array is a bound for three distances: from what the tile has to what the program has, and from both to
-the exact value. So a product of factors A and B with errors a and b misses the program's by what a product of |A| + a
-and |B| + b may miss, and by (|A| + a) b + a (|B| + b) from its factors; a formula goes on with its arrays' errors.
+the exact value. A product goes on with its factors' errors (`bound`), a formula with its arrays' errors.
 Method: running error analysis (Higham 2002, section 3.3).
 """
 
@@ -22,7 +21,7 @@ from polyloom.targets.tensix.map.loops.layout import array_shapes
 from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, formula_error, propagate_infinite
 from polyloom.targets.tensix.map.oracle import arithmetic
-from polyloom.targets.tensix.map.oracle.bound import product_bound
+from polyloom.targets.tensix.map.oracle.bound import Factor, product_bound
 from polyloom.targets.tensix.words.arrays.area import Placed, broadcast_input, element_format, encode_operand
 from polyloom.targets.tensix.words.arrays.elements import Elements, to_vectors
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic, pack_to_16_bits
@@ -109,11 +108,11 @@ def _product_error(
 ) -> Error:
     (a, of_a), (b, of_b) = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
     large_a, large_b = np.abs(a) + of_a, np.abs(b) + of_b
-    error, value = product_bound(large_a, large_b, how.factors, how.dest, how.fidelity), a @ b
+    error, value = product_bound(Factor(a, of_a), Factor(b, of_b), how.factors, how.dest, how.fidelity), a @ b
     if how.format == "i8":
         return value, error
-    # The three terms: the factor's own errors, and the roundings of the program itself.
-    error = error + large_a @ of_b + of_a @ large_b + each.stage.roundings * _SINGLE * (large_a @ large_b)
+    # What the program itself rounds beyond products and sums.
+    error = error + each.stage.roundings * _SINGLE * (large_a @ large_b)
     error = propagate_infinite(error, of_a.max(axis=1, keepdims=True, initial=0), of_b.max(axis=0, initial=0))
     if how.sums.width == how.accumulated.width:
         return value, error
@@ -147,7 +146,9 @@ def _formula_error(
         for a, (value, error) in zip(p.arrays, arrays, strict=True)
     ]
     scalars = [float(inputs[name]) for name in p.scalars]  # pyright: ignore[reportArgumentType]: scalars are of rank 0
-    adding = ADDING + _SINGLE * sum(n.evaluate(values) for n in each.stage.summed)
+    # In another order of sums the program rounds elsewhere.
+    summed = sum(n.evaluate(values) for n in each.stage.summed)
+    adding = ADDING + _SINGLE * summed if each.stage.summed else None
     value, error = formula_error(p, over, scalars, adding)
     error = propagate_infinite(error + (np.abs(value) + error) * e.storing + e.least, error)
     return np.broadcast_to(value, shape), np.broadcast_to(error, shape)

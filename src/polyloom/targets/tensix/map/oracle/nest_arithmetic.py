@@ -9,6 +9,7 @@ vector unit computes for it (`map.loops.vector`). A value with its error is a co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from polyloom.ir.formula import Apply, Leaf, Number, Term
 from polyloom.ir.nest import Nest
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.python_source import Scope
+from polyloom.ir.semantics import operation_function
 from polyloom.ir.stage import Formula, Program
 from polyloom.sets import Affine
 from polyloom.targets.tensix.map.loops.pointwise import Selector
@@ -39,11 +41,15 @@ def nest_bits(nest: Nest, inputs: Arrays) -> dict[str, Array]:
     return interpret_lanes(nest, argument_arrays(nest, inputs), _function_of_bits, _BitScope)
 
 
-def nest_errors(nest: Nest, inputs: Arrays) -> dict[str, Array]:
-    """Error bound of each argument after an arranged nest of floats."""
+def nest_errors(nest: Nest, inputs: Arrays, *, is_rounded: bool) -> dict[str, Array]:
+    """Error bound of each argument after an arranged nest of floats. `is_rounded` says that the program rounds every
+    product before it is added.
+    """
+    of_operation = _function_of_rounded_errors if is_rounded else _function_of_errors
     given = {name: array.astype(np.complex128) for name, array in argument_arrays(nest, inputs).items()}
     types: Mapping[ElementType, Any] = {storage.dtype: np.dtype(np.complex128) for storage in nest.storage}
-    made = interpret_lanes(nest, given, _function_of_errors, _ErrorScope, types)
+    scope = _RoundedErrorScope if is_rounded else _ErrorScope
+    made = interpret_lanes(nest, given, of_operation, scope, types)
     return {name: np.imag(array) for name, array in made.items()}
 
 
@@ -59,6 +65,13 @@ class _ErrorScope(Scope):
 
     def function(self, operation: str, dtype: ElementType) -> Function:
         return _function_of_errors(operation, dtype)
+
+
+class _RoundedErrorScope(Scope):
+    """Errors of single values, about what the program rounds."""
+
+    def function(self, operation: str, dtype: ElementType) -> Function:
+        return _function_of_rounded_errors(operation, dtype)
 
 
 @cache
@@ -97,9 +110,32 @@ def _function_of_bits(operation: str, dtype: ElementType) -> Function:
 def _function_of_errors(operation: str, dtype: ElementType) -> Function:
     def compute(*operands: Any) -> Any:
         given = [np.asarray(operand, np.complex128) for operand in operands]
-        value, error = formula_error(_operation_formula(operation, dtype), [(x.real, x.imag) for x in given], [])
-        made = np.empty(np.broadcast_shapes(np.shape(value), np.shape(error)), np.complex128)
-        made.real, made.imag = value, error
-        return made[()]
+        return _as_complex(*formula_error(_operation_formula(operation, dtype), [(x.real, x.imag) for x in given], []))
 
     return compute
+
+
+def _function_of_rounded_errors(operation: str, dtype: ElementType) -> Function:
+    """Errors about the program's own values, which its operations give; a product and sum are two of them."""
+    own = None if operation == "madd" else operation_function(operation, "f32")
+    formula = _operation_formula(operation, dtype)
+    # Each product and sum of the arranged nest are two operations of the source.
+    formula = replace(formula, steps=tuple(replace(step, is_fused=False) for step in formula.steps))
+
+    def compute(*operands: Any) -> Any:
+        given = [np.asarray(operand, np.complex128) for operand in operands]
+        # Constants are single precision, too.
+        singles = [np.asarray(x.real, np.float32) for x in given]
+        pairs = [(single.astype(np.float64), x.imag) for single, x in zip(singles, given, strict=True)]
+        value, error = formula_error(formula, pairs, [], None)
+        if own is not None and operation not in _COMPARISONS:
+            value = np.asarray(own(*singles), np.float64)
+        return _as_complex(value, error)
+
+    return compute
+
+
+def _as_complex(value: Any, error: Any) -> Any:
+    made = np.empty(np.broadcast_shapes(np.shape(value), np.shape(error)), np.complex128)
+    made.real, made.imag = value, error
+    return made[()]

@@ -11,7 +11,7 @@ import numpy as np
 
 from polyloom.diagnostics import input_error
 from polyloom.frontend.source import Arrays, Source
-from polyloom.ir.nest import Nest
+from polyloom.ir.nest import Apply, Expression, Nest, Statement, statements
 from polyloom.ir.nest_interpret import nest_signature
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import Oracle
@@ -62,7 +62,17 @@ def _bounds(nest: Nest, values: Mapping[str, int], inputs: Arrays, expected: Arr
     if any(storage.dtype != "f32" for storage in nest.storage):
         return {name: np.zeros(array.shape) for name, array in expected.items()}
     with np.errstate(all="ignore"):
-        return _outputs(nest, nest_errors(arrange_nest(nest, values), inputs))
+        made = nest_errors(arrange_nest(nest, values), inputs, is_rounded=not any(map(_has_fused, statements(nest))))
+        return _outputs(nest, made)
+
+
+def _has_fused(statement: Statement) -> bool:
+    """Whether a statement of the source has a product and a sum with one rounding."""
+
+    def is_fused(value: Expression) -> bool:
+        return isinstance(value, Apply) and (value.operation == "madd" or any(map(is_fused, value.operands)))
+
+    return is_fused(statement.assign.value)
 
 
 def _outputs(nest: Nest, arrays: Arrays) -> Arrays:

@@ -18,6 +18,7 @@ public:
     sfpi_inline vBool(T const &value) : mask(__sfpi_mask_of(impl_::read<impl_::Read<T>>(value))) {}
     sfpi_inline __sfpi_m get() const { return mask; }
     sfpi_inline operator vInt() const { return __sfpi_int_of(mask); }
+    sfpi_inline operator vUInt() const { return __sfpi_int_of(mask); }
 };
 
 sfpi_inline vBool operator&&(vBool a, vBool b) { return vBool(__sfpi_mask_and(a.get(), b.get())); }
@@ -32,10 +33,17 @@ namespace impl_ {
 // Conditions by number, as the operations have them.
 enum Condition { LT, LE, EQ, NE, GE, GT };
 
-// Unsigned where one operand is and none is signed; a scalar takes the kind of the vector.
+constexpr Condition mirrored(Condition condition) {
+    return condition == EQ || condition == NE ? condition : Condition(5 - condition);
+}
+
+// Unsigned where one operand is and none is signed; a scalar takes the kind of the vector, and as the vendor's compiler
+// has it, one on the left is compared as if it stood on the right.
 template <Condition C, class A, class B>
 sfpi_inline vBool compared(A const &a, B const &b) {
-    if constexpr (Floats<A, B>) {
+    if constexpr (Integer<A>) {
+        return compared<mirrored(C)>(b, a);
+    } else if constexpr (Floats<A, B>) {
         sfpu_t const left = read<vFloat>(a), right = read<vFloat>(b);
         return vBool(__sfpi_cmp_f(C, left, right));
     } else if constexpr (IS_INT<A> || IS_INT<B>) {

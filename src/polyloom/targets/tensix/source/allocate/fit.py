@@ -3,7 +3,8 @@
 taken, and of equals the one that repeats most.
 
 A schedule over variables knows no register twice, and moves more; but values live longer by it. One over registers
-keeps what allocation found (the phase-ordering problem, Goodman and Hsu 1988). A kernel that fits neither way is tried
+keeps what allocation found (the phase-ordering problem, Goodman and Hsu 1988). Equal instructions are shared where that
+is shorter. A kernel that fits neither way is tried
 with literals loaded where they are used, with lives as short as the order allows, and with Dst read again. What does
 not fit then is spilled, or refused.
 """
@@ -28,6 +29,7 @@ from polyloom.targets.tensix.source.allocate.spill import start_spilling
 from polyloom.targets.tensix.source.allocate.variables import leave_ssa
 from polyloom.targets.tensix.source.allocate.words import Listing, Word, encode
 from polyloom.targets.tensix.source.lower.place import eliminate_dead_code
+from polyloom.targets.tensix.source.lower.share import share_values
 from polyloom.targets.tensix.words.isa import Member
 
 Way = Callable[[], Code | None]
@@ -37,11 +39,14 @@ _HOPE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """Options of fitting: `rows` of Dst are free for spilling, `variables` the source's names by names of values."""
+    """Options of fitting: `rows` of Dst are free for spilling, `variables` the source's names by names of values;
+    `shares` says that equal instructions may be shared.
+    """
 
     member: Member
     has_schedule: bool = True
     rows: range = range(0)
+    shares: bool = True
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def order(self, code: Code, apart: bool = False) -> Code:
@@ -55,18 +60,11 @@ class Fitting:
 def fit_registers(function: Function, fitting: Fitting) -> Code:
     """Code over registers. Errors: PL1280."""
     code = leave_ssa(function, fitting.member)
-    plain = [fitting.allocate_and_schedule(code)]
-    if fitting.has_schedule:
-        ordered = fitting.order(code)
-        # Schedules that keep words of the source as barriers repeat more, which replay rewards.
-        apart = fitting.order(code, True)
-        # Scheduling before and after allocation: neither order is better for all kernels, so that both are tried.
-        plain += [
-            fitting.allocate_and_schedule(code, True),
-            fitting.allocate_and_schedule(ordered),
-            fitting.allocate_and_schedule(apart, True),
-        ]
-    if found := [each for each in plain if each is not None]:
+    found = _fit_as_written(code, fitting)
+    shared = share_values(function) if fitting.shares else function
+    if shared is not function:
+        found += _fit_as_written(leave_ssa(eliminate_dead_code(shared), fitting.member), fitting)
+    if found:
         best = _shortest_code(found, fitting.member)
         leaves_values = any(isinstance(i, Op) and i.shape.name == EXIT for items in code.items for i in items)
         return _shortest_code([best, match_copies(best, leaves_values)], fitting.member)
@@ -77,6 +75,22 @@ def fit_registers(function: Function, fitting: Fitting) -> Code:
     if spilled is None:
         raise pressure_error(code, fitting.variables)
     return spilled
+
+
+def _fit_as_written(code: Code, fitting: Fitting) -> list[Code]:
+    """Ways that fit without less pressure: scheduling before and after allocation."""
+    plain = [fitting.allocate_and_schedule(code)]
+    if fitting.has_schedule:
+        ordered = fitting.order(code)
+        # Schedules that keep words of the source as barriers repeat more, which replay rewards.
+        apart = fitting.order(code, True)
+        # Neither order is better for all kernels, so that both are tried.
+        plain += [
+            fitting.allocate_and_schedule(code, True),
+            fitting.allocate_and_schedule(ordered),
+            fitting.allocate_and_schedule(apart, True),
+        ]
+    return [each for each in plain if each is not None]
 
 
 def _reduce_pressure(function: Function, code: Code, fitting: Fitting) -> Iterator[Code]:

@@ -4,13 +4,14 @@ documentation, page of `REPLAY`).
 
 A sequence is worth what its copies need not push any more, more in loops; the best comes first, while slots are free (a
 greedy choice, as in dictionary compression of code). Where it stands first on every way to its copies it is recorded as
-it executes. Of a loop's body it is recorded before the loop, without being executed. Nothing is recorded where the
-program would not be shorter. Slots that the source uses stay the source's, and what it records is left alone; so is
-all, where a word that is computed may be a REPLAY.
+it executes, which never lengthens the program. Of a loop's body it is recorded before the loop, without being executed,
+where that takes fewer cycles, or as many and fewer words. Slots that the source uses stay the source's, and what it
+records is left alone; so is all, where a word that is computed may be a REPLAY.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -18,16 +19,12 @@ from typing import Final
 from polyloom._native.graph import DominatorTree
 from polyloom.analysis.loops import LoopForest, loop_forest
 from polyloom.ir.ssa import Constant, Instruction, Operand, Value, flow_edges
+from polyloom.targets.tensix.source.allocate.replay_costs import REPLAY, WHOLE_BUFFER, block_costs
 from polyloom.targets.tensix.source.allocate.words import Line, Listing, Word, make_word
 from polyloom.targets.tensix.source.operations import called_operation
 from polyloom.targets.tensix.words.decode import decode
 
 SLOTS: Final = 32
-_WHOLE_BUFFER: Final = 64
-"""What a REPLAY of length 0 means."""
-_LOOP: Final = 8
-"""As often runs a loop's body, for what a sequence is worth."""
-REPLAY: Final = 0x04
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ def _free_slots(listing: Listing) -> tuple[int, int]:
         found = decode(line.bits, listing.member) if opcode == REPLAY else None
         if found is not None:
             first = found.values["start_idx"]
-            for slot in range(first, first + (found.values["len"] or _WHOLE_BUFFER)):
+            for slot in range(first, first + (found.values["len"] or WHOLE_BUFFER)):
                 used[slot % SLOTS] = True
     best = (0, 0)
     for first in range(SLOTS):
@@ -134,8 +131,7 @@ class _Search:
         edges = flow_edges(function)
         forest = loop_forest(len(function.blocks), edges)
         self.tree = DominatorTree(len(function.blocks), edges, 0, 2)
-        # A loop is taken to run eight times, nested ones the product, up to four deep: only the comparison matters.
-        self.weights = [_LOOP ** min(depth, 4) for depth in _depths(forest, len(function.blocks))]
+        self.costs = block_costs(listing, forest)
         self.preheaders = _preheaders(listing, forest)
 
     def best(self) -> Choice | None:
@@ -182,7 +178,7 @@ class _Search:
         return at[above] >= 0 and at[above] <= at[below] < at[above] + size[above]
 
     def _saved_pushes(self, copies: Sequence[Copy], n: int) -> int:
-        return sum((n - 1) * self.weights[self._block(copy)] for copy in copies)
+        return sum((n - 1) * self.costs[self._block(copy)].runs for copy in copies)
 
     def _inline_choices(self, copies: Sequence[Copy], n: int) -> Iterator[Choice]:
         if len(copies) < 2:
@@ -190,21 +186,21 @@ class _Search:
         first, *others = copies
         # Playback is right only where the recording was executed on every way.
         below = [copy for copy in others if self._dominates(self._block(first), self._block(copy))]
-        worth = self._saved_pushes(below, n) - self.weights[self._block(first)]
-        if _shortens(len(below), n, 1):
-            yield Choice(worth, n, (first, *below), None)
+        worth = self._saved_pushes(below, n) - self.costs[self._block(first)].runs
+        yield Choice(worth, n, (first, *below), None)
 
     def _preheader_choices(self, copies: Sequence[Copy], n: int) -> Iterator[Choice]:
         for before in dict.fromkeys(b for copy in copies for b in self.preheaders[self._block(copy)]):
             below = [c for c in copies if self._dominates(before, self._block(c)) and self._block(c) != before]
-            worth = self._saved_pushes(below, n) - (n + 1) * self.weights[before]
-            if _shortens(len(below), n, n + 1):
+            recording = n + 1
+            worth = self._saved_pushes(below, n) - recording * self.costs[before].runs
+            shorter = len(below) * (n - 1) - recording
+            if (self._saved_cycles(below, n) - recording * self.costs[before].runs, shorter) > (0, 0):
                 yield Choice(worth, n, tuple(below), before)
 
-
-def _shortens(played: int, n: int, recording: int) -> bool:
-    """Whether the program has fewer words: each copy that is played back becomes one, and recording takes some more."""
-    return played * (n - 1) > recording
+    def _saved_cycles(self, copies: Sequence[Copy], n: int) -> int:
+        counts = Counter(self._block(copy) for copy in copies)
+        return sum(self.costs[block].saved_cycles(count * (n - 1)) for block, count in counts.items())
 
 
 def _non_overlapping(copies: Sequence[Copy], n: int) -> Iterator[Copy]:
@@ -244,16 +240,12 @@ def _recording_length(line: Word, listing: Listing) -> int:
     found = decode(line.bits, listing.member)
     if found is None or not found.values["load_mode"]:
         return 0
-    return found.values["len"] or _WHOLE_BUFFER
+    return found.values["len"] or WHOLE_BUFFER
 
 
 def _has_effect(line: Line) -> bool:
     row = called_operation(line) if isinstance(line, Instruction) else None
     return isinstance(line, Instruction) and line.operation in ("call", "store", "load", "fence") and row is None
-
-
-def _depths(forest: LoopForest, count: int) -> list[int]:
-    return [0 if (k := forest.innermost[block]) < 0 else forest.loops[k].depth for block in range(count)]
 
 
 def _preheaders(listing: Listing, forest: LoopForest) -> list[tuple[int, ...]]:

@@ -82,7 +82,9 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         return name not in options.without
 
     member = options.member
-    fitting = Fitting(member, runs_pass("schedule"), range(*(options.spill or (0, 0))), options.variables)
+    fitting = Fitting(
+        member, runs_pass("schedule"), range(*(options.spill or (0, 0))), runs_pass("combine"), options.variables
+    )
     steps: list[tuple[str, Callable[[Any], Any], Form[Any], bool]] = [
         # First: contraction is part of the meaning, and later passes may not see separate products.
         ("contract", contract, SSA, runs_pass("contract")),
@@ -92,7 +94,7 @@ def pipeline(options: Options) -> tuple[Pass[Any, Any], ...]:
         ("conditions", lambda f: lower_all_conditions(f, member, runs_pass("flags")), SSA, True),
         ("select", lambda f: select_instructions(f, member), SSA, True),
         # Before placement, which turns assignments into operands that instructions overwrite.
-        ("literals", lambda f: combine_literals(f, member), SSA, runs_pass("combine")),
+        ("literals", combine_literals, SSA, runs_pass("combine")),
         ("place", place_assignments, SSA, True),
         ("tests", lambda f: orient_operands(combine_tests(f)), SSA, runs_pass("combine")),
         ("fit", lambda f: fit_registers(f, fitting), CODE, True),

@@ -21,6 +21,7 @@ from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.source.lower.frames import Frame, find_frames
 from polyloom.targets.tensix.source.lower.shapes import make_instruction
 from polyloom.targets.tensix.source.lower.trees import (
+    INTEGER,
     MODES,
     Both,
     Difference,
@@ -29,6 +30,7 @@ from polyloom.targets.tensix.source.lower.trees import (
     Tree,
     condition_tree,
     negate,
+    tested_integers,
 )
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called_operation
 from polyloom.transform.ssa.function_editing import names
@@ -36,6 +38,7 @@ from polyloom.transform.ssa.function_editing import names
 ENABLE_ALL: Final = (3, 10)
 """Immediates of SFPENCC: flags in use, all set."""
 _STACK: Final = 8
+_MINUS_ONE: Final = 0xBF800000
 """Entries of the stack of flags."""
 _PEEK, _UNION, _INVERT = 1, 4, 13
 """Modes of SFPPOPC that leave the stack: flags become its top, the union with it, their own complement."""
@@ -83,8 +86,13 @@ class _Lowering:
         self.wide, self.function, self.fresh, self.pushes = wide, function, names(function), pushes
         self.depth = self.deepest = 0
         self.frames = find_frames(function, optimize)
+        self.tested = tested_integers(function)
         self.sources: Mapping[str, Instruction] = {
-            result.name: i for block in function.blocks for i in block.instructions for result in i.results
+            result.name: i
+            for block in function.blocks
+            for i in block.instructions
+            for result in i.results
+            if i.called != INTEGER or result.name in self.tested
         }
         self.entries: dict[str, list[_State]] = {function.blocks[0].name: []}
         self.made: list[Instruction] = []
@@ -122,9 +130,9 @@ class _Lowering:
                 self._lower_complement(site)
             case "pop":
                 self._pop()
-            case "int_of":
+            case "int_of" if instruction.results[0].name not in self.tested:
                 self._integer(self._tree(instruction.operands[0]), instruction.results[0])
-            case _ if name in _MASKS:
+            case _ if name in _MASKS or instruction.called == INTEGER:
                 pass
             case _:
                 self.made.append(instruction)
@@ -265,11 +273,8 @@ class _Lowering:
         """Difference whose sign decides a comparison (docs/sfpi.md, comparisons)."""
         made = self._new("difference")
         other = self._literal(of.b) if isinstance(of.b, int) else of.b
-        # The comparison is defined by the sign of SFPMAD(a, 1, −b) (docs/sfpi.md).
         if of.kind == "float":
-            # b·−1 + a would do, but for the sign of NaNs
-            negative = self._emit("sfpmov", (other, Constant(I32, 1)), self._new("negative"))
-            return self._emit("sfpadd", (of.a, negative, Constant(I32, 0)), made)
+            return self._emit("sfpmad", (other, self._literal(_MINUS_ONE), of.a, Constant(I32, 0)), made)
         self._emit("sfpiadd_v", (other, of.a, Constant(I32, 6)), made)
         return made if of.kind == "integer" else self._borrow(of.a, other, made)
 

@@ -2,22 +2,25 @@
 """Condition trees of what SFPSETCC tests: the sign of a value, and whether it is zero.
 
 Comparisons with a literal 0 test the operand itself, others a difference, which is computed where it is tested: that of
-floats is a·1 − b, that of integers wraps. `<=` is `<` or `==`, `>` its complement. Unsigned comparisons are exact: the
+floats is b·−1 + a, that of integers wraps. `<=` is `<` or `==`, `>` its complement. Unsigned comparisons are exact: the
 difference decides where the operands' upper bits agree, else the upper bit of b does (Hacker's Delight, section 2-12).
 Meaning of comparisons: docs/sfpi.md.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, cast
 
-from polyloom.ir.ssa import Constant, Instruction, Operand, Value
-from polyloom.targets.tensix.source.operations import CONDITIONS, called_operation
+from polyloom.ir.ssa import Constant, Function, Instruction, Operand, Value
+from polyloom.ir.ssa_verify import uses
+from polyloom.targets.tensix.source.operations import CONDITIONS, PREFIX, called_operation
 
 Test = Literal["lt", "ne", "ge", "eq"]
 MODES: Final[dict[Test, int]] = {"lt": 0, "ne": 2, "ge": 4, "eq": 6}
+INTEGER: Final = f"{PREFIX}int_of"
 _MOST: Final = 0xFFFFFFFF
 _OPPOSITE: Final[dict[Test, Test]] = {"lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 
@@ -80,10 +83,45 @@ def condition_tree(mask: Operand, defining: Defining) -> Tree:
             return _flatten(Both if row.name == "mask_and" else Either, parts)
         case "mask_not":
             return negate(condition_tree(found.operands[0], defining))
-        case "mask_of":
-            return Leaf("ne", found.operands[0])
         case _:
-            return _comparison(row.name, found.operands, defining)
+            tested = zero_test(found, defining)
+            if tested is None:
+                return _comparison(row.name, found.operands, defining)
+            condition, value = tested
+            integer = defining(value)
+            if integer is None or integer.called != INTEGER:
+                return Leaf(condition, value)
+            # The test of a number that a mask became is that mask, or its complement.
+            tree = condition_tree(integer.operands[0], defining)
+            return tree if condition == "ne" else negate(tree)
+
+
+def zero_test(instruction: Instruction, defining: Defining) -> tuple[Test, Operand] | None:
+    """Test whether a value is zero or not, of `mask_of` and of comparisons for equality with a literal 0."""
+    row = called_operation(instruction)
+    if row is not None and row.name == "mask_of":
+        return "ne", instruction.operands[0]
+    if row is None or not row.name.startswith("cmp_"):
+        return None
+    number, a, b = instruction.operands
+    condition = CONDITIONS[number.value] if isinstance(number, Constant) else ""
+    if condition not in ("eq", "ne"):
+        return None
+    return next(((condition, x) for x, y in ((a, b), (b, a)) if literal_bits(y, defining) == 0), None)
+
+
+def tested_integers(function: Function) -> frozenset[str]:
+    """Numbers that masks became, and that one test against 0 uses alone: no number is needed there."""
+    code = [i for block in function.blocks for i in block.instructions]
+    sources = {result.name: i for i in code for result in i.results}
+    counts = Counter(o.name for b in function.blocks for _, group in uses(b) for o in group if isinstance(o, Value))
+
+    def defining(operand: Operand) -> Instruction | None:
+        return sources.get(operand.name) if isinstance(operand, Value) else None
+
+    tested = (found[1] for i in code if (found := zero_test(i, defining)) is not None)
+    once = (value for value in tested if isinstance(value, Value) and counts[value.name] == 1)
+    return frozenset(v.name for v in once if v.name in sources and sources[v.name].called == INTEGER)
 
 
 def literal_bits(operand: Operand, defining: Defining) -> int | None:
@@ -129,7 +167,7 @@ def _signed_comparison(condition: str, value: Operand | Difference) -> Tree:
 def _unsigned_comparison(condition: str, a: Operand, b: Operand, bits: int | None) -> Tree:
     """Tree of an unsigned comparison; `b` has the bits, where they are known."""
     if condition in ("eq", "ne"):
-        return _signed_comparison(condition, a if bits == 0 else Difference("integer", a, b))
+        return Leaf(cast("Test", condition), Difference("integer", a, b))
     # Nothing is above the greatest number, and bits + 1 below would wrap to 0.
     if bits == _MOST and condition in ("gt", "le"):
         return _constant_tree(a, condition == "le")

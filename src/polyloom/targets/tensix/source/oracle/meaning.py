@@ -27,6 +27,7 @@ from polyloom.targets.tensix.words.isa import Member
 Truths = NDArray[np.bool_]
 LT, LE, EQ, NE, GE, GT = range(6)
 _ROWS: Final = 4
+_ONE, _MINUS_ONE = 0x3F800000, 0xBF800000
 _MINIMUM: Final = ("", "0123", "01", "02", "03", "0", "1", "2", "3", "")
 """By SFPSWAP's mode: the rows of lanes whose first result is the smaller."""
 RANDOM: Final = frozenset({"rand", "sfpcast", "sfpstochrnd_i", "sfpstochrnd_v"})
@@ -92,15 +93,14 @@ def lane_seeds(value: int) -> Words:
 
 
 def compare_bits(name: str, condition: int, a: Words, b: Words, member: Member) -> Truths:
-    """Comparisons `cmp_f`, `cmp_i` and `cmp_u`: of floats the sign and the bits of SFPMAD(a, 1, −b) decide, of integers
-    those of the wrapping difference; unsigned ones exactly.
+    """Comparisons `cmp_f`, `cmp_i` and `cmp_u`: of floats the sign and the bits of SFPMAD(b, −1, a) decide, as the
+    vendor's compiler has it; of integers those of the wrapping difference; unsigned ones exactly.
     """
     if name == "cmp_u":
         return _relation(condition, a < b, a == b)
     difference = a - b
     if name == "cmp_f":
-        one = np.full_like(a, 0x3F800000)
-        difference = multiply_add(a, one, b ^ np.uint32(SIGN), member == "blackhole")
+        difference = multiply_add(b, np.full_like(b, _MINUS_ONE), a, member == "blackhole")
     return compare_with_zero(condition, difference)
 
 
@@ -268,7 +268,6 @@ def rotate_rows(value: Words, first: Words) -> Words:
     return np.concatenate([wrapped[..., 7:], rows[..., :7]], axis=-1).reshape(value.shape)
 
 
-_ONE, _MINUS_ONE = 0x3F800000, 0xBF800000
 _LANEWISE: Final[dict[str, Callable[[bool, Sequence[Any]], Words | tuple[Words, ...]]]] = {
     "splat": lambda _, g: splat(g[0]),
     "sfploadi": lambda _, g: splat(widen_immediate(g[0], g[1])),
