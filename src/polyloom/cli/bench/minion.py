@@ -22,6 +22,7 @@ from polyloom._native import minion as native
 from polyloom.cli import examples
 from polyloom.cli.bench import minion_chains as chains
 from polyloom.cli.bench import minion_convolutions as convolutions
+from polyloom.cli.bench import minion_memory as memory
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
@@ -58,6 +59,7 @@ def rows(peer: str | None = None) -> Iterator[Row]:
 
 def _rows(peer: str | None) -> Iterator[Row]:
     yield from map(_measure_row, measures())
+    yield from ({**_measure_row(row), "what": f"blind: {row.what}"} for row in memory.blind_rows())
     yield from product_table()
     yield from chains.rows()
     yield from convolutions.rows()
@@ -71,13 +73,13 @@ def measures() -> list[Measure]:
     return [*_tiles(), *_load_measures(), *_messages(), *_home_measures()]
 
 
-def _measure_row(measure: Measure) -> Row:
+def _measure_row(measure: Measure | memory.Blind) -> Row:
     model = measure.model()
     return {
         "what": measure.what,
         "silicon": measure.silicon,
         "model": round(model, 1),
-        "off": round(100 * (model / measure.silicon - 1), 1),
+        "off": round(100 * (model / measure.silicon - 1), 1) if measure.silicon else None,
         "unit": measure.unit,
     }
 
