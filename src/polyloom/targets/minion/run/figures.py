@@ -4,7 +4,7 @@ model; Williams, Waterman and Patterson 2009).
 
 Each bound is how long the run would take if one resource alone counted, all of its kind evenly loaded: what tensor
 units multiply, what minions issue, lines at the shires' ports, over the mesh to a shire, and from DRAM, messages
-between minions. The greatest names `bottleneck`. Rates: docs/targets/minion.md, "Time".
+between minions. `bound_by` names the greatest. Rates: docs/targets/minion.md, "Time".
 """
 
 from __future__ import annotations
@@ -25,6 +25,17 @@ DRAM_RATE: Final = 127
 """Bytes per cycle from DRAM, whole chip."""
 MESSAGE_RATE: Final = 32 / 2.3
 """Bytes per cycle between two minions: a register takes 2.3."""
+_RESOURCES: Final = {
+    "tensor": "tensor units",
+    "issue": "issue",
+    "shire": "banks of a shire",
+    "mesh": "the mesh",
+    "dram": "DRAM",
+    "rendezvous": "messages",
+}
+_WORTH: Final = 0.1
+_LEAST: Final = 0.01
+"""Shares of the cycles from which on a resource, or time without work, is named."""
 _OPERATIONS: Final = ("tensor_load", "tensor_load_l2", "tensor_fma", "tensor_quant", "tensor_store", "tensor_reduce")
 
 
@@ -61,9 +72,28 @@ def _utilization(note: Note, cycles: int | None) -> float | None:
 
 
 def bottleneck(note: Note, outcome: Outcome) -> str:
-    """Bottleneck: the resource that alone would take longest."""
-    bounds = resource_bounds(note, outcome.counters, outcome.instructions)
-    return max(bounds, key=lambda name: bounds[name])
+    """Bottleneck as a sentence with figures: the resource that alone would take longest, the others that are busy, and
+    what time passes without work, as shares of the run's cycles.
+    """
+    cycles, counters = outcome.cycles or 1, outcome.counters
+    bounds = resource_bounds(note, counters, outcome.instructions)
+    # Of banks, the port from the mesh and DRAM, what serves most is counted, and not an average.
+    most = {"shire": counters.get("busy_bank", 0), "mesh": counters.get("busy_mesh", 0)}
+    busy = {name: max(bound, most.get(name, 0)) / cycles for name, bound in bounds.items()}
+    busy["tensor"] = max(busy["tensor"], counters.get("fma_cycles", 0) / (note.minions * cycles))
+    first, *rest = sorted(busy, key=lambda name: -busy[name])
+    said = [f"{_RESOURCES[first]} {busy[first]:.0%} busy"]
+    said += [f"{_RESOURCES[name]} {busy[name]:.0%}" for name in rest if busy[name] >= _WORTH]
+    idle = {f"fill {each:.0%}": each for each in [counters.get("fma_begun", 0) / cycles]}
+    if counters.get("fma_ended"):
+        idle |= {f"drain {each:.0%}": each for each in [1 - counters["fma_ended"] / cycles]}
+    waits = {"credits": "stall_credit", "operands of TenB": "tenb_waits"}
+    idle |= {
+        f"waits for {what} {each:.0%}": each
+        for what, name in waits.items()
+        for each in [counters.get(name, 0) / (2 * note.minions * cycles)]
+    }
+    return "; ".join([", ".join(said), *(text for text, share in idle.items() if share >= _LEAST)])
 
 
 def resource_bounds(note: Note, counters: Mapping[str, int], instructions: int) -> dict[str, float]:
