@@ -82,18 +82,27 @@ def bottleneck(note: Note, outcome: Outcome) -> str:
     busy = {name: max(bound, most.get(name, 0)) / cycles for name, bound in bounds.items()}
     busy["tensor"] = max(busy["tensor"], counters.get("fma_cycles", 0) / (note.minions * cycles))
     first, *rest = sorted(busy, key=lambda name: -busy[name])
-    said = [f"{_RESOURCES[first]} {busy[first]:.0%} busy"]
-    said += [f"{_RESOURCES[name]} {busy[name]:.0%}" for name in rest if busy[name] >= _WORTH]
-    idle = {f"fill {each:.0%}": each for each in [counters.get("fma_begun", 0) / cycles]}
-    if counters.get("fma_ended"):
-        idle |= {f"drain {each:.0%}": each for each in [1 - counters["fma_ended"] / cycles]}
-    waits = {"credits": "stall_credit", "operands of TenB": "tenb_waits"}
-    idle |= {
-        f"waits for {what} {each:.0%}": each
-        for what, name in waits.items()
-        for each in [counters.get(name, 0) / (2 * note.minions * cycles)]
-    }
-    return "; ".join([", ".join(said), *(text for text, share in idle.items() if share >= _LEAST)])
+    said = [f"{_RESOURCES[first]} {_percent(busy[first])} busy"]
+    said += [f"{_RESOURCES[name]} {_percent(busy[name])}" for name in rest if busy[name] >= _WORTH]
+    idle = _idle_shares(counters, cycles, note.minions)
+    return "; ".join([", ".join(said), *(f"{what} {_percent(share)}" for what, share in idle if share >= _LEAST)])
+
+
+def _idle_shares(counters: Mapping[str, int], cycles: int, minions: int) -> list[tuple[str, float]]:
+    """Time without work, as shares of the cycles: until every minion has begun its first multiplication, behind the
+    last one's end, and while harts and tensor units wait.
+    """
+    ended, harts = counters.get("fma_ended", 0), 2 * minions * cycles
+    return [
+        ("fill", counters.get("fma_begun", 0) / cycles),
+        ("drain", 1 - ended / cycles if ended else 0.0),
+        ("waits for credits", counters.get("stall_credit", 0) / harts),
+        ("waits for operands of TenB", 2 * counters.get("tenb_waits", 0) / harts),
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def resource_bounds(note: Note, counters: Mapping[str, int], instructions: int) -> dict[str, float]:
