@@ -40,7 +40,7 @@ _MESSAGE: Final = 57 + 74
 _MEET: Final = 120
 _JOIN: Final = 4
 _TOLD: Final = 4
-_LEVEL: Final = 430
+_LEVEL: Final = 410
 """Of a barrier: credits one way and the code around them, an arrival in a shire, that of a shire, and a level of the
 tree of shires, which gives three credits, one after another.
 """
@@ -103,8 +103,8 @@ def dependent_cycles(p: Problem, new: int, known: int) -> int:
 
 def barrier_cycles(team: Team) -> int:
     """Predicted cycles from the last arrival's FLB to everyone's credit."""
-    within = _MEET + _JOIN * team.shire_minions * team.harts
+    within = _JOIN * team.shire_minions * team.harts
     if team.shires == 1:
-        return within
+        return _MEET + within
     levels = next(n for n in range(1, team.shires) if (3 ** (n + 1) - 1) // 2 >= team.shires)
-    return within + _MEET + _TOLD * team.shires + levels * _LEVEL
+    return within + _TOLD * team.shires + levels * _LEVEL
