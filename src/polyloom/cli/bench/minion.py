@@ -3,8 +3,9 @@
 products reach of what is asked for; and how fast the model is on this host.
 
 `off` is how far the model is from the silicon, in percent, or the prediction that chooses mappings from the model.
-Rows that begin with `blind` are measurements that nothing was fitted to (minion_memory.py). `of_dram_bound` is the run's cycles by those that its bytes
-from and to DRAM need. Host seconds are CPU time of the run with time and hazards on, without compilation.
+Rows that begin with `blind` are measurements that nothing was fitted to (minion_memory.py). `of_dram_bound` is the
+run's cycles by those that its bytes from and to DRAM need. Host seconds are CPU time of the run with time and hazards
+on, without compilation.
 """
 
 from __future__ import annotations
