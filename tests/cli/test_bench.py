@@ -102,8 +102,8 @@ def test_all_rows_of_minions_have_the_same_columns(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(minion, "PRODUCTS", (minion.Product("f32", (16, 16, 16), True, {"utilization": 0.5}),))
     blind = minion.memory.Blind("a load", 10, "cycles", lambda: 11.0)
     monkeypatch.setattr(minion.memory, "blind_rows", lambda: (blind,))
-    for part in (minion.chains, minion.convolutions):
-        monkeypatch.setattr(part, "rows", lambda: iter([{"what": "a chain", "model": 1, "unit": "cycles"}]))
+    for name in ("rows", "convolution_rows"):
+        monkeypatch.setattr(minion.chains, name, lambda: iter([{"what": "a chain", "model": 1, "unit": "cycles"}]))
     monkeypatch.setattr(minion, "speeds", lambda: iter(()))
     monkeypatch.setattr(minion, "thread_rows", lambda: iter(()))
     made = list(minion.rows())

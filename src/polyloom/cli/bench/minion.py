@@ -23,7 +23,6 @@ from polyloom import api, temporary
 from polyloom._native import minion as native
 from polyloom.cli import examples
 from polyloom.cli.bench import minion_chains as chains
-from polyloom.cli.bench import minion_convolutions as convolutions
 from polyloom.cli.bench import minion_memory as memory
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.targets.minion.options import Options
@@ -64,7 +63,7 @@ def _rows(peer: str | None) -> Iterator[Row]:
     yield from ({**_measure_row(row), "what": f"blind: {row.what}"} for row in memory.blind_rows())
     yield from product_table()
     yield from chains.rows()
-    yield from convolutions.rows()
+    yield from chains.convolution_rows()
     yield from speeds()
     yield from thread_rows()
     if peer is not None:
