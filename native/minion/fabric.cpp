@@ -41,13 +41,17 @@ void Tags::drop(uint64_t set, uint64_t line) {
 
 Fabric::Times::Times(const Parameters& parameters) {
     const auto value = [&](Parameter which) { return uint64_t(parameters.values[unsigned(which)]); };
-    // A line's time at a rate of bytes a cycle, which several servers share.
-    const auto service = [&](Parameter rate, uint64_t servers) {
-        return LINE_BYTES * Server::PARTS * servers / std::max<uint64_t>(value(rate), 1);
+    // A line's time at a rate of bytes a cycle.
+    const auto service = [&](Parameter rate) {
+        return uint64_t(double(LINE_BYTES * Server::PARTS) / std::max(parameters.values[unsigned(rate)], 1.0));
     };
     bank_service = value(Parameter::bank_line) * Server::PARTS;
     buffered_service = value(Parameter::bank_buffered) * Server::PARTS;
-    mesh_service = service(Parameter::mesh_shire, 1), memory_service = service(Parameter::mesh_dram, MEMORY_SHIRES);
+    mesh_service = service(Parameter::mesh_shire);
+    memory = {service(Parameter::mesh_dram),   service(Parameter::dram_shire),
+              value(Parameter::dram_open_row), value(Parameter::dram_other_row),
+              value(Parameter::dram_row_busy), std::max<uint64_t>(value(Parameter::refresh_period), MEMORY_SHIRES),
+              value(Parameter::refresh)};
     local_atomic = value(Parameter::local_atomic) * Server::PARTS;
     home_atomic = value(Parameter::home_atomic) * Server::PARTS;
     l2 = value(Parameter::l2), l2_buffered = value(Parameter::l2_buffered), l3 = value(Parameter::l3);
@@ -67,6 +71,16 @@ Fabric::Shire& Fabric::shire(unsigned number) {
     auto& made = shires[number % SHIRES];
     if (!made) made = std::make_unique<Shire>(split);
     return *made;
+}
+
+Fabric::Busy Fabric::busy() const {
+    Busy most{0, 0, memory_shires.busy()};
+    for (const auto& each : shires) {
+        if (!each) continue;
+        most.mesh = std::max(most.mesh, each->port.busy / Server::PARTS);
+        for (const Bank& bank : each->banks) most.bank = std::max(most.bank, bank.server.busy / Server::PARTS);
+    }
+    return most;
 }
 
 // A bank takes a line every second cycle, and every cycle one that it has read lately. Whether that is so.
@@ -186,7 +200,10 @@ Served Fabric::in_l3(Way& way, unsigned own, unsigned home, uint64_t line, bool 
     const uint64_t near = over_mesh(way, own, home, store);
     if (there.l3.empty()) return from_memory(way, near, home, line, store);
     const Tags::Found found = there.l3.use(bits(line, 7, 40) << 2 | bits(line, 5, 2), line);
-    if (!found.hit && found.before.dirty) (void)memory_of(found.before.line - 1).take(way.cycle, times.memory_service);
+    if (!found.hit && found.before.dirty) {
+        Way back{way.cycle};
+        take_dram(back, found.before.line - 1);
+    }
     if (store) {
         found.now->dirty = true;
         return served(way, near / 2);
@@ -209,18 +226,22 @@ uint64_t Fabric::over_mesh(Way& way, unsigned own, unsigned home, bool store) {
     return times.l3 + times.hop * hops(own, home);
 }
 
-// A line from or to its memory shire; all of them together have the chip's bandwidth.
-Server& Fabric::memory_of(uint64_t line) {
+// A line from or to its memory shire. How much later the state of its row makes it.
+int64_t Fabric::take_dram(Way& way, uint64_t line) {
+    uses({Parameter::mesh_dram, Parameter::dram_shire, Parameter::dram_open_row, Parameter::dram_other_row,
+          Parameter::dram_row_busy, Parameter::refresh_period, Parameter::refresh});
     bytes.dram += LINE_BYTES;
-    return memories[bits(line, 0, 3)];
+    const Dram::Taken taken = memory_shires.take(times.memory, way.cycle, line);
+    way.at(taken.wait);
+    return taken.row;
 }
 
 Served Fabric::from_memory(Way& way, uint64_t near, unsigned home, uint64_t line, bool store) {
-    way.at(memory_of(line), times.memory_service);
+    const int64_t row = take_dram(way, line);
     if (store) return served(way, near / 2, true);
     const unsigned far = distance(PLACES[home % SHIRES], place_of_memory(unsigned(bits(line, 0, 3))));
-    uses({Parameter::dram, Parameter::mesh_dram});
-    return served(way, near + times.dram + times.hop * far, true);
+    uses({Parameter::dram});
+    return served(way, near + times.dram + times.hop * far + uint64_t(row), true);
 }
 
 }  // namespace polyloom::minion

@@ -11,8 +11,10 @@
 #include <memory>
 #include <vector>
 
+#include "dram.hpp"
 #include "mesh.hpp"
 #include "parameters.hpp"
+#include "server.hpp"
 
 namespace polyloom::minion {
 
@@ -39,19 +41,6 @@ enum class Traffic : uint8_t {
 struct Served {
     uint64_t there = 0, latency = 0;
     bool dram = false;
-};
-
-// What serves one line after another, in parts of a cycle.
-struct Server {
-    static constexpr uint64_t PARTS = 1024;
-    uint64_t free = 0;
-
-    // How long a line that comes in a cycle waits, in parts.
-    uint64_t take(uint64_t cycle, uint64_t service) {
-        const uint64_t now = cycle * PARTS, from = free > now ? free : now;
-        free = from + service;
-        return from - now;
-    }
 };
 
 // A bank of a shire, with the lines that it has read last.
@@ -108,6 +97,12 @@ struct Fabric {
         return distance(PLACES[a % SHIRES], PLACES[b % SHIRES]);
     }
 
+    // Cycles of service: of the busiest bank, of the busiest shire's port from the mesh, and of DRAM.
+    struct Busy {
+        uint64_t bank = 0, mesh = 0, dram = 0;
+    };
+    [[nodiscard]] Busy busy() const;
+
     Parameters* parameters;
     Bytes bytes;
 
@@ -121,10 +116,8 @@ struct Fabric {
     // One line on its way: the cycle in which it was asked for, and the greatest wait so far.
     struct Way {
         uint64_t cycle, wait = 0;
-        void at(Server& server, uint64_t service) {
-            const uint64_t waited = server.take(cycle, service);
-            if (waited > wait) wait = waited;
-        }
+        void at(Server& server, uint64_t service) { at(server.take(cycle, service)); }
+        void at(uint64_t waited) { wait = waited > wait ? waited : wait; }
     };
 
     Shire& shire(unsigned number);
@@ -143,22 +136,23 @@ struct Fabric {
     void modify(Way& way, Bank& bank, uint64_t line, Parameter which, uint64_t service);
     [[nodiscard]] uint64_t near(bool buffered) const;
     uint64_t over_mesh(Way& way, unsigned own, unsigned home, bool store);
-    Server& memory_of(uint64_t line);
+    int64_t take_dram(Way& way, uint64_t line);
     Served from_memory(Way& way, uint64_t near, unsigned home, uint64_t line, bool store);
 
     // The parameters' values, taken once; service is in parts of a cycle.
     struct Times {
         explicit Times(const Parameters& parameters);
-        uint64_t bank_service, buffered_service, mesh_service, memory_service, local_atomic, home_atomic;
+        uint64_t bank_service, buffered_service, mesh_service, local_atomic, home_atomic;
         uint64_t l2, l2_buffered, l3, hop, dram, code, store;
         unsigned buffer;
+        Dram::Times memory;
     };
     void uses(std::initializer_list<Parameter> which) const;
 
     Split split;
     Times times;
     std::vector<std::unique_ptr<Shire>> shires;  // made when they are used
-    std::array<Server, MEMORY_SHIRES> memories;
+    Dram memory_shires;
 };
 
 }  // namespace polyloom::minion

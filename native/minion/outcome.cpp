@@ -87,10 +87,20 @@ std::vector<std::pair<std::string, uint64_t>> Chip::counters() const {
         {"stall_credit", STALL_KINDS + unsigned(Waits::credit)}};
     for (const auto& [name, which] : STALLS) all.emplace_back(name, stalls[which]);
     all.emplace_back("stall_load_l2", stalls[unsigned(Class::load_l2_0)] + stalls[unsigned(Class::load_l2_1)]);
-    // Of the slowest minion: from the start of its first FMA to the end of its last.
-    uint64_t longest = 0;
-    for (const Unit& unit : units) longest = std::max(longest, unit.last_fma - unit.first_fma);
+    const Fabric::Busy busy = fabric.busy();
+    all.emplace_back("busy_bank", busy.bank);
+    all.emplace_back("busy_mesh", busy.mesh);
+    all.emplace_back("busy_dram", busy.dram);
+    // Of the slowest minion: from the start of its first FMA to the end of its last; and until the last minion has
+    // begun its first, and ended its last.
+    uint64_t longest = 0, begun = 0, ended = 0;
+    for (const Unit& unit : units) {
+        longest = std::max(longest, unit.last_fma - unit.first_fma);
+        begun = std::max(begun, unit.first_fma), ended = std::max(ended, unit.last_fma);
+    }
     all.emplace_back("fma_loop_cycles", longest);
+    all.emplace_back("fma_begun", begun);
+    all.emplace_back("fma_ended", ended);
     return all;
 }
 

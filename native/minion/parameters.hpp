@@ -22,9 +22,9 @@ namespace polyloom::minion {
     _(load_line, 10)       /* cycles from one line of a load to the next */           \
     _(load_least, 45)      /* cycles of a load, at least */                           \
     _(load_dram_start, 46) /* of a load from DRAM, beside its lines */                \
-    _(load_dram_first, 23) /* of its first four lines */                              \
-    _(load_dram_more, 44)  /* of the next four */                                     \
-    _(load_dram_line, 51)  /* and of those behind */                                  \
+    _(load_dram_first, 17) /* of its first four lines */                              \
+    _(load_dram_more, 47)  /* of the next four */                                     \
+    _(load_dram_line, 49)  /* and of those behind */                                  \
     _(bank_line, 2)        /* a bank of a shire, one line */                          \
     _(bank_buffered, 1)    /* one from its read buffer */                             \
     _(bank_buffer, 8)      /* lines of the read buffer */                             \
@@ -33,10 +33,16 @@ namespace polyloom::minion {
     _(l2, 47)              /* load to use */                                          \
     _(l2_buffered, 36)                                                                \
     _(l3, 110)                                                                        \
-    _(hop, 12)          /* there and back */                                          \
-    _(dram, 91)         /* beyond L3 */                                               \
-    _(mesh_shire, 50)   /* bytes a cycle to a shire */                                \
-    _(mesh_dram, 127)   /* bytes a cycle from DRAM, whole chip */                     \
+    _(hop, 12)            /* there and back */                                        \
+    _(dram, 91)           /* beyond L3 */                                             \
+    _(mesh_shire, 50)     /* bytes a cycle to a shire */                              \
+    _(mesh_dram, 127)     /* bytes a cycle from DRAM, whole chip */                   \
+    _(dram_shire, 24.9)   /* from one memory shire */                                 \
+    _(dram_open_row, 11)  /* how much sooner a line of an open row is there */        \
+    _(dram_other_row, 11) /* how much later one of another row of the bank */         \
+    _(dram_row_busy, 27)  /* how long a row is not closed after an access */          \
+    _(refresh_period, 2325)                                                           \
+    _(refresh, 208)                                                                   \
     _(message_edge, 34) /* one way on the neighbourhood's tree edges */               \
     _(message_shire, 57)                                                              \
     _(message_far, 75)                                                                \

@@ -100,14 +100,19 @@ def test_a_terminal_shows_what_is_measured(monkeypatch: pytest.MonkeyPatch, caps
 def test_all_rows_of_minions_have_the_same_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minion, "measures", lambda: [minion.Measure("tile", 529, "cycles", lambda: 529.0)])
     monkeypatch.setattr(minion, "PRODUCTS", (minion.Product("f32", (16, 16, 16), True, {"utilization": 0.5}),))
-    for part in (minion.chains, minion.convolutions):
-        monkeypatch.setattr(part, "rows", lambda: iter([{"what": "a chain", "model": 1, "unit": "cycles"}]))
+    blind = minion.memory.Blind("a load", 10, "cycles", lambda: 11.0)
+    monkeypatch.setattr(minion.memory, "blind_rows", lambda: (blind,))
+    for name in ("rows", "convolution_rows"):
+        monkeypatch.setattr(minion.chains, name, lambda: iter([{"what": "a chain", "model": 1, "unit": "cycles"}]))
     monkeypatch.setattr(minion, "speeds", lambda: iter(()))
     monkeypatch.setattr(minion, "thread_rows", lambda: iter(()))
     made = list(minion.rows())
-    assert [row["what"] for row in made] == ["tile", "f32 16 x 16 x 16, resident", "a chain", "a chain"]
+    product = "f32 16 x 16 x 16, resident"
+    others = ["blind: a load", product, f"{product}, predicted 1179", "a chain", "a chain"]
+    assert [row["what"] for row in made] == ["tile", *others]
+    assert made[1]["off"] == 10
     assert {tuple(row) for row in made} == {("what", "silicon", "asked", "model", "off", "unit")}
-    assert len(table(made).splitlines()) == 6
+    assert len(table(made).splitlines()) == 8
 
 
 def test_median() -> None:

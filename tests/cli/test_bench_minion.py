@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from polyloom.cli.bench import minion
+from polyloom.cli.bench import minion_memory as memory
 
 ASKED = {
     "cycles an operation": 3,
@@ -34,6 +35,21 @@ def test_the_model_takes_what_the_silicon_takes(measure: minion.Measure) -> None
     most = asked(measure)
     assert most is not None
     assert off(measure) <= most
+
+
+@pytest.mark.parametrize("row", memory.blind_rows(), ids=[row.what for row in memory.blind_rows()])
+def test_rows_that_nothing_was_fitted_to(row: memory.Blind) -> None:
+    """Those of chains are within 2 %; that of rows is whole cycles, and a neighbourhood's rate is `about 50`."""
+    assert row.model() == pytest.approx(row.silicon, rel=0.02 if "chain" in row.what else 0.06, abs=1.5)
+
+
+@pytest.mark.parametrize(
+    ("element", "resident"),
+    [("i8", True), ("i8", False), *(pytest.param(e, False, marks=pytest.mark.long) for e in ("f16", "f32"))],
+)
+def test_predictions_of_products(element: str, resident: bool) -> None:
+    figures = minion.product_figures(minion.Product(element, (512, 512, 512), resident, {}))
+    assert figures["predicted_cycles"] == pytest.approx(figures["cycles"], rel=0.1)
 
 
 @pytest.mark.long

@@ -2,8 +2,10 @@
 """The Minion's model beside the silicon: cycles and bandwidths that were measured on cards at 600 MHz; what compiled
 products reach of what is asked for; and how fast the model is on this host.
 
-`off` is how far the model is from the silicon, in percent. `of_dram_bound` is the run's cycles by those that its bytes
-from and to DRAM need. Host seconds are CPU time of the run with time and hazards on, without compilation.
+`off` is how far the model is from the silicon, in percent, or the prediction that chooses mappings from the model.
+Rows that begin with `blind` are measurements that nothing was fitted to (minion_memory.py). `of_dram_bound` is the
+run's cycles by those that its bytes from and to DRAM need. Host seconds are CPU time of the run with time and hazards
+on, without compilation.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from polyloom import api, temporary
 from polyloom._native import minion as native
 from polyloom.cli import examples
 from polyloom.cli.bench import minion_chains as chains
-from polyloom.cli.bench import minion_convolutions as convolutions
+from polyloom.cli.bench import minion_memory as memory
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
@@ -58,9 +60,10 @@ def rows(peer: str | None = None) -> Iterator[Row]:
 
 def _rows(peer: str | None) -> Iterator[Row]:
     yield from map(_measure_row, measures())
+    yield from ({**_measure_row(row), "what": f"blind: {row.what}"} for row in memory.blind_rows())
     yield from product_table()
     yield from chains.rows()
-    yield from convolutions.rows()
+    yield from chains.convolution_rows()
     yield from speeds()
     yield from thread_rows()
     if peer is not None:
@@ -71,13 +74,13 @@ def measures() -> list[Measure]:
     return [*_tiles(), *_load_measures(), *_messages(), *_home_measures()]
 
 
-def _measure_row(measure: Measure) -> Row:
+def _measure_row(measure: Measure | memory.Blind) -> Row:
     model = measure.model()
     return {
         "what": measure.what,
         "silicon": measure.silicon,
         "model": round(model, 1),
-        "off": round(100 * (model / measure.silicon - 1), 1),
+        "off": round(100 * (model / measure.silicon - 1), 1) if measure.silicon else None,
         "unit": measure.unit,
     }
 
@@ -103,7 +106,7 @@ def _tiles() -> list[Measure]:
 
 def _load_measures() -> list[Measure]:
     def cycles(lines: int, address: int, step: int) -> Callable[[], float]:
-        return lambda: programs.cycles_per_repetition(programs.loads(lines, address, step), 1, 10, 40)
+        return lambda: programs.cycles_per_repetition(programs.loads(lines, address, step), 1, 10, 300)
 
     # (lines, cycles) as measured on silicon: from the own scratchpad, and from DRAM.
     near = [(16, 160), (8, 81), (4, 45)]
@@ -236,8 +239,11 @@ PRODUCTS: Final = (
     Product("i8", (512, 512, 2048), True, {"loop_utilization": 0.88}),
     Product("i8", (512, 512, 512), True, {"host_seconds": 0.4}),
     Product("f32", (1024, 1024, 1024), True, {"utilization": 0.95}),
-    Product("f32", (512, 512, 512), False, {"of_dram_bound": 4 / 3}),
-    Product("f32", (2048, 2048, 2048), False, {"utilization": 0.80}),
+    Product("f32", (512, 512, 512), False, {"of_dram_bound": 4 / 3, "cycles": 19_500}),
+    Product("f16", (512, 512, 512), False, {"cycles": 10_800}),
+    Product("i8", (512, 512, 512), False, {"cycles": 6_000}),
+    Product("f32", (1024, 1024, 1024), False, {"cycles": 142_400, "host_seconds": 60}),
+    Product("f32", (2048, 2048, 2048), False, {"utilization": 0.80, "cycles": 1_115_000}),
 )
 _SUMS: Final = {"f32": ("f32", ""), "f16": ("f32", "to_f32"), "i8": ("i32", "to_i32")}
 """The type of the sum, and what makes a factor one of it."""
@@ -262,10 +268,14 @@ def product_table() -> Iterator[Row]:
 
 def product_rows(product: Product) -> list[Row]:
     figures = product_figures(product)
-    return [
+    cycles, predicted = figures["cycles"], figures["predicted_cycles"]
+    rows: list[Row] = [
         {"what": product.what, "asked": round(asked, 3), "model": round(figures[name], 3), "unit": name}
         for name, asked in product.asked.items()
     ]
+    off = round(100 * (predicted / cycles - 1), 1)
+    what = f"{product.what}, predicted {round(predicted)}"
+    return [*rows, {"what": what, "model": round(cycles), "off": off, "unit": "cycles"}]
 
 
 def product_figures(product: Product) -> dict[str, float]:
@@ -280,6 +290,8 @@ def product_figures(product: Product) -> dict[str, float]:
     facts = made.facts
     dram = facts["counters"]["bytes_dram"] / timing.parameters()["mesh_dram"]
     return {
+        "cycles": made.cycles,
+        "predicted_cycles": facts["predicted_cycles"],
         "loop_utilization": facts["loop_utilization"],
         "utilization": facts["utilization"],
         "of_dram_bound": made.cycles / dram if dram else float("inf"),

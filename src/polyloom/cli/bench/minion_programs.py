@@ -6,7 +6,7 @@ Each is run for two counts of repetitions; the difference is free of start and e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from polyloom._native.minion import Chip
@@ -23,6 +23,7 @@ SCRATCHPAD: Final = 0x8000_0000
 _OWN_CREDITS: Final = 0x1_3FF4_00C0
 _CREDITS_OF_SHIRE_0: Final = 0x1_0034_00C0
 LINE: Final = 64
+SHIRE: Final = 32
 _MACHINE: Final = {"shires": 32, "l2_kib": 512, "l3_kib": 1024, "scratchpad_kib": 2560}
 _START: Final = """
     csrr s0, mhartid
@@ -42,13 +43,17 @@ end:
 Text = Callable[[int], str]
 
 
-def run(text: str, minions: int) -> int:
-    """The cycles of a program on hart 0 of each minion; s0 is the minion's number."""
-    return _result(text, minions, {"hazards": 0, "functional": 0, "max_cycles": 10**7})["cycles"]
+def run(text: str, minions: int, data: Sequence[tuple[int, bytes]] = ()) -> int:
+    """The cycles of a program on hart 0 of each minion; s0 is the minion's number. `data` is in memory before."""
+    return _result(text, minions, {"hazards": 0, "functional": 0, "max_cycles": 10**8}, data=data)["cycles"]
 
 
-def _result(text: str, minions: int, options: dict[str, int], start: str = _START) -> Result:
+def _result(
+    text: str, minions: int, options: dict[str, int], start: str = _START, data: Sequence[tuple[int, bytes]] = ()
+) -> Result:
     chip = Chip(minions, _MACHINE, timing.parameters(), options)
+    for address, content in data:
+        chip.write(address, content)
     chip.write(ENTRY, assemble_lines(start + text + _END, ENTRY, "bench.s").data)
     result = chip.run(ENTRY)
     assert result["stop"] == "passed", result
@@ -104,6 +109,19 @@ def loads(lines: int, address: int, step: int) -> Text:
     setup = f"li s2, {words.load(0, lines, address)}\nli s3, {step}\nli x31, 64\n"
     body = "csrw tensor_load, s2\nadd s2, s2, s3\ncsrwi tensor_wait, 0\n"
     return lambda times: setup + body * times
+
+
+def streams(times: int) -> str:
+    """Loads of 16 lines from the own scratchpad, 4 KB for each minion, two of them under way."""
+    setup = (
+        f"li s2, {words.load(0, 16, SCRATCHPAD)}\nslli t1, s0, 12\nadd s2, s2, t1\nli s3, {words.load(16, 16, 0x400)}\n"
+    )
+    return f"{setup}add s3, s3, s2\n" + ("li x31, 64\ncsrw tensor_load, s2\nli x31, 65\ncsrw tensor_load, s3\n" * times)
+
+
+def chase(shire: int, address: int, times: int) -> str:
+    """Loads whose address is what the one before has loaded, by minion 0 of a shire; code is in L1I already."""
+    return f"li t1, {SHIRE * shire}\nbne s0, t1, end\nli s2, {address}\n" + _loop("ld s2, 0(s2)\n", times)
 
 
 def allreduce(height: int) -> Text:

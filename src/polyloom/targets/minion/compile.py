@@ -200,7 +200,11 @@ def _bind_places(phase: Phase, placed: Mapping[str, Placed]) -> dict[str, Placed
 
 
 def _macs(made: Sequence[Made]) -> int:
-    return sum(each.macs for each in made)
+    """Useful multiply-adds of all phases in those of the type whose peak is reported: others take more or fewer
+    cycles.
+    """
+    peak = _peak_macs(made)
+    return sum(each.macs * peak // each.peak for each in made if each.peak)
 
 
 def _resident_home(made: Sequence[Made]) -> Home | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from polyloom.cli.bench import minion_programs as programs
+from polyloom.targets.minion.map import frame
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,16 @@ def test_flags_by_the_distance_of_their_home(minion: int, silicon: float) -> Non
 
 def test_a_barrier_of_all_shires() -> None:
     assert programs.cycles_per_repetition(programs.chip_barriers, 1024, 1, 2) == pytest.approx(5018, rel=0.15)
+
+
+def test_a_compiled_barrier_of_all_shires_goes_down_a_tree() -> None:
+    """One hart that gave all shires their credits, one write after another, would take about 5,000 cycles."""
+
+    def text(times: int) -> str:
+        parts = [frame.barrier(frame.Team(1024), f"b{n}", n % 8) for n in range(times)]
+        return "".join(f"{line}\n" for line in ("mv s1, s0", *(line for part in parts for line in part.lines)))
+
+    assert programs.cycles_per_repetition(text, 1024, 1, 4) < 2_200
 
 
 def test_additions_to_one_word_are_served_one_by_one() -> None:

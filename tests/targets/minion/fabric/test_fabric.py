@@ -18,6 +18,8 @@ DRAM, SCRATCHPAD, SHIRE_PITCH, LINE = 0x8000800000, 0x80000000, 0x800000, 64
 LOAD, STORE, CODE = 0, 3, 5
 LOCAL_LOAD, LOCAL_ATOMIC, HOME_LOAD, HOME_STORE, HOME_ATOMIC = 7, 9, 10, 11, 12
 HERTZ = 600e6
+QUIET = 300
+"""Memory shire 0 has refreshed by then, and does so again 2,325 cycles after the start."""
 
 
 def times(bench: FabricBench, requests: list[tuple[int, int, int]], use: int = LOAD) -> list[int]:
@@ -73,7 +75,7 @@ def test_dram_then_l3_then_l2() -> None:
     bench = FabricBench()
     # Home shire 24, one hop east of shire 0; memory shire 0, one step north of it.
     address = DRAM + 24 * LINE
-    assert latency(bench, 0, address) == 110 + 12 * 1 + 91 + 12 * 1
+    assert latency(bench, 0, address, QUIET) == 110 + 12 * 1 + 91 + 12 * 1
     assert latency(bench, 0, address, 1000) == 36
     assert latency(bench, 32, address, 2000) == 110 + 12 * hops(1, 24)
     for n in range(8):
@@ -135,6 +137,37 @@ def test_dram() -> None:
     bench = FabricBench()
     assert rate(bench, 1024, 20, distinct) * HERTZ == pytest.approx(76e9, rel=0.03)
     assert bench.bytes[2] == 1024 * 20 * LINE
+
+
+ROW, BANK = 1 << 18, 1 << 10
+"""Bits of an address: another row of a bank of DRAM, and another bank."""
+
+
+def behind(second: int, after: int, first: int = DRAM) -> int:
+    """Cycles of a load so long after another, less those of it alone."""
+    alone = latency(FabricBench(), 0, second, QUIET + after)
+    return times(FabricBench(), [(QUIET, 0, first), (QUIET + after, 0, second)])[1] - QUIET - after - alone
+
+
+def test_rows_and_banks_of_dram() -> None:
+    other_row, other_bank = DRAM + ROW, DRAM + BANK
+    assert [behind(each, 600) for each in (DRAM + (1 << 13), other_row, other_bank)] == [-11, 11, 0]
+    # Two cycles for the banks of L3 and the memory shire, which serve one line after another.
+    assert behind(other_row, 1) - behind(other_bank, 1) == pytest.approx(38, abs=2)
+    # A refresh closes rows.
+    assert behind(DRAM + (1 << 13), 2325) == 0
+
+
+def test_refresh_of_a_memory_shire() -> None:
+    alone = [latency(FabricBench(), 0, DRAM, cycle) for cycle in range(0, 2 * 2325, 31)]
+    late = [each - min(alone) for each in alone]
+    assert max(late) == pytest.approx(208, abs=31)
+    assert np.mean([each > 0 for each in late]) == pytest.approx(208 / 2325, abs=0.02)
+
+
+def test_one_memory_shire_gives_what_its_channels_do() -> None:
+    lines = np.array([[DRAM + 8 * LINE * (20 * m + n) for n in range(20)] for m in range(256)], np.uint64)
+    assert rate(FabricBench(), 256, 20, lines) == pytest.approx(24.9, rel=0.12)
 
 
 def test_lines_that_leave_l3_dirty_go_to_dram() -> None:

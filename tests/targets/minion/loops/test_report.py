@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 import polyloom as pl
 
@@ -21,7 +24,42 @@ def test_a_product_shows_its_loop_and_what_bounds_it() -> None:
     ]
     assert "Bytes by level" in text and "DRAM" in text
     assert "Waits, in cycles of all minions" in text
-    assert "Bottleneck: " in text and "of the peak" in text
+    bound = re.search(r"Bottleneck: (.*)", text)
+    assert bound and re.fullmatch(
+        r"tensor units \d+ % busy(, [A-Za-z ]+ \d+ %)*; fill \d+ %; drain \d+ %.*peak", bound[1]
+    )
+
+
+MIXED = """
+import polyloom as pl
+
+N = pl.sizes("N")
+
+
+@pl.kernel
+def mixed(a: pl.i8[N, N], b: pl.i8[N, N], x: pl.f32[N, N], y: pl.f32[N, N], c: pl.i32[N, N], z: pl.f32[N, N]):
+    for i in range(N):
+        for j in range(N):
+            c[i, j] = 0
+            for k in range(N):
+                c[i, j] += pl.to_i32(a[i, k]) * pl.to_i32(b[k, j])
+    for i in range(N):
+        for j in range(N):
+            z[i, j] = 0.0
+            for k in range(N):
+                z[i, j] += x[i, k] * y[k, j]
+"""
+
+
+def test_products_of_several_types_count_by_their_peaks(tmp_path: Path) -> None:
+    """An int8 multiply-add is an eighth of one of fp32: counted alike, utilizations would exceed what is possible."""
+    (tmp_path / "mixed.py").write_text(MIXED, encoding="utf-8")
+    facts = pl.compile(tmp_path / "mixed.py", on="minion:4").run(N=32).data
+    assert facts["phases"] == ["product", "product"]
+    cycles = 32**3 * (1 / 64 + 1 / 8) / 4
+    utilization, taken = facts["utilization"], facts["cycles"]
+    assert isinstance(utilization, float) and isinstance(taken, int)
+    assert utilization * taken == pytest.approx(cycles)
 
 
 def test_without_time_there_are_no_waits_and_no_bottleneck() -> None:

@@ -3,7 +3,7 @@
 
 All harts start at one entry in machine mode. Hart 1 of a minion ends at once where a program uses hart 0 only, and
 otherwise waits until hart 0 has set the mode of the L1 that they share. A barrier counts arrivals in each shire (FLB);
-the last of a shire tells hart 0 of minion 0, which gives everyone a credit when all shires have told it.
+the last of a shire tells hart 0 of minion 0. When all shires have told it, credits go down a tree of shires.
 
 Registers: s0 holds the minion's number, s1 the worker's; t0 to t6 belong to this module between lines of others.
 Sources: the programmer's reference manual, "FLB", "FCC", "Cache control".
@@ -36,6 +36,8 @@ _BARRIER: Final = Place(reason="waits at a barrier until all have come")
 _END: Final = Place(reason="ends the program")
 _GIVEN: Final = 1
 """The credit counter of hart 0 in which a shire's last arrival tells minion 0; counter 0 is everyone's."""
+_CHILDREN: Final = 3
+"""Shires to which each shire passes a barrier on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +115,26 @@ def barrier(team: Team, name: str, number: int = 0) -> Part:
     # used at once for the next join.
     lines = [f"li t0, {arrivals - 1 << 5 | number}", "csrrw t1, flb, t0", f"beqz t1, {name}.wait"]
     if team.shires == 1:
-        lines += _release_shire(team, 0xFF)
-    else:
-        # FLBs count within a shire only, so the last arrivals of the shires meet at minion 0, in a second credit
-        # counter.
-        lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", "li t1, 1", "sd t1, 0(t0)"]
-        lines += [f"{name}.wait:", f"bnez s1, {name}.go", f"li t2, {team.shires}", "li t1, 1"]
-        lines += [f"{name}.told:", "csrw fcc, t1", "addi t2, t2, -1", f"bnez t2, {name}.told"]
-        lines += [f"li t5, {_SHIRE:#x}", f"li t4, {team.shires}", *_credit_address(0)]
-        lines += [
-            f"{name}.shire:",
-            *_credit_stores(team),
-            "add t0, t0, t5",
-            "addi t4, t4, -1",
-            f"bnez t4, {name}.shire",
-        ]
-        return Part((*lines, f"{name}.go:", "csrw fcc, zero"), _BARRIER)
-    return Part((*lines, f"{name}.wait:", "csrw fcc, zero"), _BARRIER)
+        lines += [f"li t0, {_OWN_CREDITS:#x}", f"li t1, {(1 << team.shire_minions) - 1:#x}", *_credit_stores(team)]
+        return Part((*lines, f"{name}.wait:", "csrw fcc, zero"), _BARRIER)
+    # FLBs count within a shire only, so the last arrivals of the shires meet at minion 0, in a second credit counter.
+    lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", "li t1, 1", "sd t1, 0(t0)", f"{name}.wait:"]
+    lines += [f"andi t0, s1, {MINIONS_PER_SHIRE * team.harts - 1}", f"bnez t0, {name}.go"]
+    return Part((*lines, *_release_tree(team, name), f"{name}.go:", "csrw fcc, zero"), _BARRIER)
 
 
-def _release_shire(team: Team, shire: int) -> list[str]:
-    """Credits to everyone in one shire."""
-    return [*_credit_address(shire, team.shire_minions), *_credit_stores(team)]
-
-
-def _credit_address(shire: int, minions: int = MINIONS_PER_SHIRE) -> list[str]:
-    """CREDINC0 of a shire in t0, and a mask of its minions in t1."""
-    return [f"li t0, {CREDITS + shire * _SHIRE:#x}", f"li t1, {(1 << minions) - 1:#x}"]
+def _release_tree(team: Team, name: str) -> list[str]:
+    """Broadcast tree of credits over the shires, by minion 0 of each: a hart's writes of ESRs go one at a time, so that
+    one hart alone would take longer than a tree whose nodes have three children each.
+    """
+    lines = ["li t1, 1", f"srli t2, s0, {MINIONS_PER_SHIRE.bit_length() - 1}", "mv t3, t1", f"bnez t2, {name}.told"]
+    lines += [f"li t3, {team.shires}", f"{name}.told:", "csrw fcc, t1", "addi t3, t3, -1", f"bnez t3, {name}.told"]
+    # Shire n gives to 3n + 1 to 3n + 3, and then to all of its own harts.
+    lines += ["slli t3, t2, 1", "add t3, t3, t2", f"addi t4, t3, {_CHILDREN}", f"li t5, {team.shires - 1}"]
+    lines += [f"{name}.child:", f"bgeu t3, t4, {name}.own", f"bgeu t3, t5, {name}.own", "addi t3, t3, 1"]
+    lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", f"slli t6, t3, {_SHIRE.bit_length() - 1}", "add t0, t0, t6"]
+    lines += ["sd t1, 0(t0)", f"j {name}.child", f"{name}.own:"]
+    return [*lines, f"li t0, {_OWN_CREDITS:#x}", f"li t1, {(1 << MINIONS_PER_SHIRE) - 1:#x}", *_credit_stores(team)]
 
 
 def _credit_stores(team: Team) -> list[str]:

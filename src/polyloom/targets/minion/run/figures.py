@@ -4,7 +4,7 @@ model; Williams, Waterman and Patterson 2009).
 
 Each bound is how long the run would take if one resource alone counted, all of its kind evenly loaded: what tensor
 units multiply, what minions issue, lines at the shires' ports, over the mesh to a shire, and from DRAM, messages
-between minions. The greatest names `bottleneck`. Rates: docs/targets/minion.md, "Time".
+between minions. `bound_by` names the greatest. Rates: docs/targets/minion.md, "Time".
 """
 
 from __future__ import annotations
@@ -25,6 +25,17 @@ DRAM_RATE: Final = 127
 """Bytes per cycle from DRAM, whole chip."""
 MESSAGE_RATE: Final = 32 / 2.3
 """Bytes per cycle between two minions: a register takes 2.3."""
+_RESOURCES: Final = {
+    "tensor": "tensor units",
+    "issue": "issue",
+    "shire": "banks of a shire",
+    "mesh": "the mesh",
+    "dram": "DRAM",
+    "rendezvous": "messages",
+}
+_WORTH: Final = 0.1
+_LEAST: Final = 0.01
+"""Shares of the cycles from which on a resource, or time without work, is named."""
 _OPERATIONS: Final = ("tensor_load", "tensor_load_l2", "tensor_fma", "tensor_quant", "tensor_store", "tensor_reduce")
 
 
@@ -61,9 +72,37 @@ def _utilization(note: Note, cycles: int | None) -> float | None:
 
 
 def bottleneck(note: Note, outcome: Outcome) -> str:
-    """Bottleneck: the resource that alone would take longest."""
-    bounds = resource_bounds(note, outcome.counters, outcome.instructions)
-    return max(bounds, key=lambda name: bounds[name])
+    """Bottleneck as a sentence with figures: the resource that alone would take longest, the others that are busy, and
+    what time passes without work, as shares of the run's cycles.
+    """
+    cycles, counters = outcome.cycles or 1, outcome.counters
+    bounds = resource_bounds(note, counters, outcome.instructions)
+    # Of banks, the port from the mesh and DRAM, what serves most is counted, and not an average.
+    most = {"shire": counters.get("busy_bank", 0), "mesh": counters.get("busy_mesh", 0)}
+    busy = {name: max(bound, most.get(name, 0)) / cycles for name, bound in bounds.items()}
+    busy["tensor"] = max(busy["tensor"], counters.get("fma_cycles", 0) / (note.minions * cycles))
+    first, *rest = sorted(busy, key=lambda name: -busy[name])
+    said = [f"{_RESOURCES[first]} {_percent(busy[first])} busy"]
+    said += [f"{_RESOURCES[name]} {_percent(busy[name])}" for name in rest if busy[name] >= _WORTH]
+    idle = _idle_shares(counters, cycles, note.minions)
+    return "; ".join([", ".join(said), *(f"{what} {_percent(share)}" for what, share in idle if share >= _LEAST)])
+
+
+def _idle_shares(counters: Mapping[str, int], cycles: int, minions: int) -> list[tuple[str, float]]:
+    """Time without work, as shares of the cycles: until every minion has begun its first multiplication, behind the
+    last one's end, and while harts and tensor units wait.
+    """
+    ended, harts = counters.get("fma_ended", 0), 2 * minions * cycles
+    return [
+        ("fill", counters.get("fma_begun", 0) / cycles),
+        ("drain", 1 - ended / cycles if ended else 0.0),
+        ("waits for credits", counters.get("stall_credit", 0) / harts),
+        ("waits for operands of TenB", 2 * counters.get("tenb_waits", 0) / harts),
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def resource_bounds(note: Note, counters: Mapping[str, int], instructions: int) -> dict[str, float]:

@@ -18,7 +18,7 @@ from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import INT8, lhs_tiles, packed_tiles, rhs_tiles
 from polyloom.targets.minion.map.product.operand_staging import Stage, staged_loop
 from polyloom.targets.minion.map.product.pack_tiles import packing_loop
-from polyloom.targets.minion.map.product.predict import cycles
+from polyloom.targets.minion.map.product.predict import cycles, packing_cycles, resident_cycles
 from polyloom.targets.minion.map.product.quant import build_quant
 from polyloom.targets.minion.map.product.tensor_assembly import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
 from polyloom.targets.minion.map.product.tile_selection import fit_block_height, uses_staging
@@ -51,7 +51,8 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
             *phase_end_waits(setting, splits=g.parts > 1, streams=is_factor_overwritten(setting, m.found.right.array)),
         )
         made.append(on_first_harts(Part(lines, m.place), setting, "skip"))
-    facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": cycles(p, g, stages)}
+    predicted = cycles(p, g, stages) + (0 if source is None else packing_cycles(p, setting.team))
+    facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": predicted}
     return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch)
 
 
@@ -106,7 +107,8 @@ def _resident_product(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> M
         Part((*product_loop(local, g, setting.prefix), *phase_end_waits(setting)), m.place), setting, "skip"
     )
     home = Home(r, (m.found.left, m.found.right, m.found.result))
-    return Made((part,), {"split_k": 1}, useful_macs(m, setting), p.kind.peak, 0, home)
+    facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": resident_cycles(p, g)}
+    return Made((part,), facts, useful_macs(m, setting), p.kind.peak, 0, home)
 
 
 def has_helpers(m: Multiplied, setting: Setting) -> bool:

@@ -3,15 +3,17 @@
 ahead of the first harts.
 
 Along the depth, chunks of steps go through a ring of slots. A slot holds, for each row and column of the shire's patch
-of blocks, the tiles of its steps. The second harts take a chunk's tiles in turns, and the last one that has loaded its
-own gives a credit to each first hart; those free the slot before in the same way when they have used a chunk: then the
-FMA that may still read lies in that chunk. A hart is never a whole ring ahead of another one of its shire, so that as
-many FLBs as counters of chunks modulo `_NUMBERS` keep arrivals apart.
+of blocks, the tiles of its steps. The second harts take tiles, or parts of them, in turns, each with two loads under
+way, and the last one that has loaded what it has of a chunk gives a credit to each first hart; those free the slot
+before in the same way when they have used a chunk: then the FMA that may still read lies in that chunk. A hart is never
+a whole ring ahead of another one of its shire, so that as many FLBs as counters of chunks modulo `_NUMBERS` keep
+arrivals apart.
 
 Registers of hart 0: as in loop.py, but a2, a7 are groups that load together, a5 counts slots, a6 FLBs, gp chunks; tp
 tells whether there is a block, t5 and ra are the words of loads to which the slot's offset is added. Of hart 1: s4, s5
-the first row and column of the patch, s6 the word, s9, s10 strides, a0 the tile, a5, a6, gp as above, tp credits that
-need not be taken yet. Operations: the programmer's reference manual, chapters 9 to 11.
+the first row and column of the patch, s6 the word, s9, s10 strides, a0 the load within the chunk, a3 its id, a4 the
+chunks that are loaded, a5, a6, gp as above, tp credits that need not be taken yet. Operations: the programmer's
+reference manual, chapters 9 to 11.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from polyloom.targets.minion.map.product.loop import (
     shorten_step,
     store_word,
 )
+from polyloom.targets.minion.map.product.operand import INT8
 from polyloom.targets.minion.map.product.quant import prepare_quant
 from polyloom.targets.minion.map.product.tensor_assembly import (
     COLUMN_FIELD,
@@ -47,27 +50,25 @@ from polyloom.targets.minion.map.product.tensor_assembly import (
 )
 from polyloom.targets.minion.memory_map import LINE, SCRATCHPAD
 from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, load_second_word
-from polyloom.targets.minion.words.tiles import ROWS, TILE, Grid
+from polyloom.targets.minion.words.tiles import ROWS, TILE, Grid, Tiles
 
 _OWN: Final = SCRATCHPAD + (0x7F << 23)
 """The scratchpad of whichever shire asks."""
 _CREDITS: Final = CREDITS + (0xFF << 22)
-_NUMBERS: Final = 8
+_NUMBERS: Final = 15
 _LOADED, _FREED = 0, _NUMBERS
 """First FLBs of what second harts have loaded, and of what first harts have used."""
-# Fewer than three slots leave no chunk that is being loaded while one is used and one is freed; FLB numbers modulo 8
-# allow seven.
-_SLOTS: Final = (7, 3)
+# A hart joins two chunks behind the one whose loads it issues, first harts free a slot one chunk later, and FLB numbers
+# keep arrivals of fewer chunks than there are numbers apart.
+_SLOTS: Final = (_NUMBERS - 1, 6)
 """At most, and at least."""
-_GROUPS: Final = 8
-_DELAY: Final = 500
-"""Of shires, and how many rounds of a loop of four cycles each begins later."""
-_STAGGERED: Final = 1024
-"""Steps of a minion from which on that is worth while."""
 _QUANT: Final = "s2"
 """Of hart 0, the register of the block's TensorQuant: its first row of blocks is needed once only."""
-_LENGTH: Final = 4
-"""Steps of a chunk: few, so that the first one is there early."""
+_PIECES: Final = (8, 16)
+_LONG: Final = 128
+"""Lines of a load of few steps and of many, and what many are: lines of DRAM come the slower the more of them a load
+asks for, and a hart has two loads under way.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,8 @@ class Stage:
 
     @property
     def length(self) -> int:
-        """Steps of a chunk."""
-        return _LENGTH
+        """Steps of a chunk: few, so that the first one is there early; an FLB serves all harts within their time."""
+        return 2 if self.p.kind is INT8 else 1
 
     @property
     def slots(self) -> int:
@@ -97,6 +98,22 @@ class Stage:
     def tiles(self) -> int:
         """Tiles of a step: one for each row and each column of the patch."""
         return self.g.rows + self.g.columns
+
+    @property
+    def piece(self) -> int:
+        """Lines of a load: few, so that the first chunk is there early, or many, so that many are under way."""
+        rows, columns = self.rounds
+        return _PIECES[0] if rows * columns * self.p.steps < _LONG else _PIECES[1]
+
+    @property
+    def parts(self) -> int:
+        """Loads of a tile."""
+        return ROWS // self.piece
+
+    @property
+    def loads(self) -> int:
+        """Loads of a chunk."""
+        return self.tiles * self.length * self.parts
 
     @property
     def slot(self) -> int:
@@ -128,7 +145,7 @@ def staged_loop(stage: Stage, prefix: str) -> list[str]:
     lines += [
         f"j {prefix}.stored",
         f"{prefix}.stage:",
-        *_hart1_setup(stage, prefix),
+        *_hart1_setup(stage),
         *second,
         *_drain_credits(stage, prefix),
     ]
@@ -225,15 +242,21 @@ def _signal_credits(stage: Stage, number: int, counter: int, label: str) -> list
     mask = (1 << stage.minions) - 1
     lines = [li("t0", stage.minions - 1 << 5 | number), "add t0, t0, a6", "csrrw t1, flb, t0", f"beqz t1, {label}"]
     lines += [li("t0", _CREDITS + counter), li("t1", mask), "sd t1, 0(t0)", f"{label}:"]
-    return [*lines, "addi a6, a6, 1", f"andi a6, a6, {_NUMBERS - 1}"]
+    return [*lines, *_next_modulo("a6", _NUMBERS)]
 
 
 def _advance_slot(stage: Stage) -> list[str]:
     """Next slot in a5, modulo their number without a branch."""
-    return ["addi a5, a5, 1", f"addi t0, a5, {-stage.slots}", "snez t0, t0", "neg t0, t0", "and a5, a5, t0"]
+    return _next_modulo("a5", stage.slots)
 
 
-def _hart1_setup(stage: Stage, prefix: str) -> list[str]:
+def _next_modulo(register: str, count: int) -> list[str]:
+    """Next number modulo `count`, without a branch."""
+    lines = [f"addi {register}, {register}, 1", f"addi t0, {register}, {-count}", "snez t0, t0", "neg t0, t0"]
+    return [*lines, f"and {register}, {register}, t0"]
+
+
+def _hart1_setup(stage: Stage) -> list[str]:
     """Loop invariants of hart 1: where its patch begins, strides."""
     p, g = stage.p, stage.g
     lines = [
@@ -243,20 +266,8 @@ def _hart1_setup(stage: Stage, prefix: str) -> list[str]:
         li("a5", 0),
         li("a6", 0),
     ]
-    own = "mv a7, s0" if g.shire_rows * g.shire_columns == 1 else f"andi a7, s0, {MINIONS_PER_SHIRE - 1}"
-    return [*lines, *_stagger_shires(stage, prefix), li("tp", stage.slots - 1), li("a3", 0), own]
-
-
-def _stagger_shires(stage: Stage, prefix: str) -> list[str]:
-    """Staggered start: shires begin one group behind another, where that costs little. All of them reading the same
-    steps at the same time would find them in few banks.
-    """
-    rows, columns = stage.rounds
-    if stage.g.shire_rows * stage.g.shire_columns < 2 * _GROUPS or rows * columns * stage.p.steps < _STAGGERED:
-        return []
-    lines = [f"srli t0, s0, {MINIONS_PER_SHIRE.bit_length() - 1}", f"andi t0, t0, {_GROUPS - 1}"]
-    lines += [f"li t1, {_DELAY}", "mul t0, t0, t1", "addi t0, t0, 1"]
-    return [*lines, f"{prefix}.later:", "addi t0, t0, -1", f"bnez t0, {prefix}.later"]
+    own = "mv a0, s0" if g.shire_rows * g.shire_columns == 1 else f"andi a0, s0, {MINIONS_PER_SHIRE - 1}"
+    return [*lines, li("tp", stage.slots - 1), li("a3", 0), own]
 
 
 def _patch_start(g: Grid) -> list[str]:
@@ -274,43 +285,46 @@ def _patch_start(g: Grid) -> list[str]:
 def _load_chunks(stage: Stage, prefix: str) -> list[str]:
     """Loads of all chunks of the patch's blocks of a round, by hart 1."""
     p, g = stage.p, stage.g
+    lines = [li("gp", 0), li("a4", 0), f"{prefix}.chunk:", li("t0", stage.chunks), f"bgeu gp, t0, {prefix}.issued"]
     # The ring is empty at first: so many chunks are loaded without a credit for a freed slot.
-    lines = [li("gp", 0), f"{prefix}.chunk:", f"beqz tp, {prefix}.take", "addi tp, tp, -1", f"j {prefix}.free"]
-    lines += [f"{prefix}.take:", "csrw fcc, zero", f"{prefix}.free:", "mv a0, a7"]
-    lines += [f"{prefix}.tile:", li("t0", stage.tiles * stage.length), f"bgeu a0, t0, {prefix}.loaded"]
+    lines += [f"beqz tp, {prefix}.take", "addi tp, tp, -1", f"j {prefix}.tile"]
+    lines += [f"{prefix}.take:", "csrw fcc, zero"]
+    lines += [f"{prefix}.tile:", li("t0", stage.loads), f"bgeu a0, t0, {prefix}.loaded"]
+    # Counted from the right: part of a tile, step, row or column of the patch.
+    lines += [f"andi t4, a0, {stage.parts - 1}", f"srli t1, a0, {stage.parts.bit_length() - 1}"]
     shift = stage.length.bit_length() - 1
-    lines += [f"srli t1, a0, {shift}", f"andi t2, a0, {stage.length - 1}", "add t2, t2, gp", li("t0", p.steps)]
-    lines += [f"bgeu t2, t0, {prefix}.next", li("t0", g.rows), f"bgeu t1, t0, {prefix}.right"]
-    lines += ["add t1, t1, s4", li("t0", p.block_rows), f"bgeu t1, t0, {prefix}.next"]
-    lines += [li("s6", encode("tensor_load_l2", rows=p.height, address=p.left.address).value), "mv t6, s9"]
-    lines += [*add_scaled("t3", "t1", p.left.block_step, "s6"), *add_scaled("t3", "t2", p.left.depth_step, "s6")]
-    lines += [f"j {prefix}.load", f"{prefix}.right:", "sub t1, t1, t0", "add t1, t1, s5", li("t0", p.block_columns)]
-    lines += [f"bgeu t1, t0, {prefix}.next", "mv t6, s10"]
-    lines += [li("s6", encode("tensor_load_l2", rows=ROWS, address=p.right.address).value)]
-    lines += [*add_scaled("t3", "t1", p.right.block_step, "s6"), *add_scaled("t3", "t2", p.right.depth_step, "s6")]
-    lines += [
-        f"{prefix}.load:",
-        li("t0", stage.tiles * stage.length),
-        "mul t0, t0, a5",
-        "add t0, t0, a0",
-        # A tile is 16 lines, and the field at bit 48 holds a line's number divided by 4.
-        "slli t0, t0, 50",
-    ]
-    # Two loads with ids 0 and 1 in turns keep the engine busy: a second one with the same id waits for the first.
-    lines += ["add s6, s6, t0", "xori a3, a3, 1", "or t6, t6, a3", "csrw tensor_load_l2, s6"]
-    lines += [f"{prefix}.next:", f"addi a0, a0, {stage.minions}", f"j {prefix}.tile", f"{prefix}.loaded:"]
-    lines += [
-        wait("load_l2_0"),
-        wait("load_l2_1"),
-        *_signal_credits(stage, _LOADED, 0, f"{prefix}.told"),
-        *_advance_slot(stage),
-    ]
-    return [
-        *lines,
-        f"addi gp, gp, {stage.length}",
-        li("t0", stage.chunks * stage.length),
-        f"bltu gp, t0, {prefix}.chunk",
-    ]
+    lines += [f"andi t2, t1, {stage.length - 1}", f"srli t1, t1, {shift}", f"slli t0, gp, {shift}", "add t2, t2, t0"]
+    lines += [li("t0", p.steps), f"bgeu t2, t0, {prefix}.next", li("t0", g.rows), f"bgeu t1, t0, {prefix}.right"]
+    below = -(-p.height // stage.piece)
+    lines += [li("t0", below), f"bgeu t4, t0, {prefix}.next"] if below < stage.parts else []
+    lines += ["add t1, t1, s4", li("t0", p.block_rows), f"bgeu t1, t0, {prefix}.next", "mv t6, s9"]
+    lines += [*_piece_word(stage, p.left), f"j {prefix}.load"]
+    lines += [f"{prefix}.right:", "sub t1, t1, t0", "add t1, t1, s5", li("t0", p.block_columns)]
+    lines += [f"bgeu t1, t0, {prefix}.next", "mv t6, s10", *_piece_word(stage, p.right)]
+    # A tile is 16 lines, and the field at bit 48 holds a line's number divided by 4.
+    lines += [f"{prefix}.load:", li("t0", stage.loads), "mul t0, t0, a5", "add t0, t0, a0"]
+    lines += [f"slli t0, t0, {48 + (stage.piece // 4).bit_length() - 1}"]
+    lines += ["add s6, s6, t0", "or t6, t6, a3", "csrw tensor_load_l2, s6"]
+    # With two loads under way, the older one is waited for: all of its chunks before this one are loaded then.
+    lines += ["xori a3, a3, 1", "mv t0, a3", *_tell_loaded(stage, "gp", f"{prefix}.told")]
+    lines += [f"{prefix}.next:", f"addi a0, a0, {stage.minions}", f"j {prefix}.tile"]
+    # The next chunk's tiles go to the harts behind those that had this one's.
+    lines += [f"{prefix}.loaded:", f"addi a0, a0, {-stage.loads}", "addi gp, gp, 1", *_advance_slot(stage)]
+    lines += [f"j {prefix}.chunk", f"{prefix}.issued:", "xori t0, a3, 1"]
+    return [*lines, *_tell_loaded(stage, "gp", f"{prefix}.last")]
+
+
+def _piece_word(stage: Stage, tiles: Tiles) -> list[str]:
+    """Word of the load of part t4 of the tile of block t1 and step t2, in s6."""
+    lines = [li("s6", encode("tensor_load_l2", rows=stage.piece, address=tiles.address).value)]
+    lines += [*add_scaled("t3", "t1", tiles.block_step, "s6"), *add_scaled("t3", "t2", tiles.depth_step, "s6")]
+    return [*lines, *add_scaled("t3", "t4", stage.piece * tiles.stride, "s6")]
+
+
+def _tell_loaded(stage: Stage, until: str, label: str) -> list[str]:
+    """Arrivals of the chunks from a4 to `until`, once the loads with the id in t0 are there."""
+    lines = ["addi t0, t0, 2", "csrw tensor_wait, t0", f"{label}:", f"bgeu a4, {until}, {label}.all", "addi a4, a4, 1"]
+    return [*lines, *_signal_credits(stage, _LOADED, 0, f"{label}.given"), f"j {label}", f"{label}.all:"]
 
 
 def _drain_credits(stage: Stage, prefix: str) -> list[str]:

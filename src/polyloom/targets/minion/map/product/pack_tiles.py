@@ -10,7 +10,10 @@ Registers: s4 the tile, s5 tiles along depth, s6 and s7 the words of load and st
 
 from __future__ import annotations
 
+from typing import Final
+
 from polyloom.targets.minion.map.frame import Team
+from polyloom.targets.minion.map.product.loop import divide_index
 from polyloom.targets.minion.map.product.tensor_assembly import (
     LOADED,
     STORED,
@@ -22,18 +25,39 @@ from polyloom.targets.minion.map.product.tensor_assembly import (
 )
 from polyloom.targets.minion.memory_map import LINE
 from polyloom.targets.minion.words.tensor_words import TRANSFORMS, encode, load_second_word
-from polyloom.targets.minion.words.tiles import TILE, Tiles
+from polyloom.targets.minion.words.tiles import ROWS, TILE, Tiles
+
+_INTERLEAVED: Final = {"interleave8": 4, "interleave16": 2}
+"""Rows of the source in a line (manual, chapter 9)."""
 
 
 def packing_loop(source: Tiles, to: int, blocks: int, steps: int, team: Team, prefix: str) -> list[str]:
-    """Loop in which all minions take tiles in turns; who leaves it has stored its own."""
-    load = encode("tensor_load", transform=TRANSFORMS.index(source.transform), rows=16, address=source.address).value
-    store = encode("tensor_store_scp", rows=16, address=to).value
-    lines = [f"{prefix}.pack:", "mv s4, s0", li("s5", steps), li("a3", TURN_LOAD), li("a4", TURN_STORE)]
-    lines += [li("a5", blocks * steps), li("s6", 0), li("s7", 0), f"{prefix}.tile:", f"bgeu s4, a5, {prefix}.packed"]
-    lines += ["divu t1, s4, s5", "remu t2, s4, s5", "and s6, s6, a3", li("t0", load), "add s6, s6, t0"]
-    lines += [*add_scaled("t3", "t1", source.block_step, "s6"), *add_scaled("t3", "t2", source.depth_step, "s6")]
+    """Loop in which all minions take tiles in turns, or parts of them where there are fewer tiles than minions; who
+    leaves it has stored its own. Parts of one block behind another read the same lines of memory.
+    """
+    parts = _tile_parts(source, blocks * steps, team.minions)
+    rows = ROWS // parts
+    load = encode("tensor_load", transform=TRANSFORMS.index(source.transform), rows=rows, address=source.address).value
+    store = encode("tensor_store_scp", rows=rows, address=to).value
+    lines = [f"{prefix}.pack:", "mv s4, s0", li("a3", TURN_LOAD), li("a4", TURN_STORE), li("s6", 0), li("s7", 0)]
+    lines += [li("a5", blocks * steps * parts), f"{prefix}.tile:", f"bgeu s4, a5, {prefix}.packed", "mv t2, s4"]
+    # In t4 the part, in t2 the step, in t5 the block.
+    lines += [*divide_index("t4", "t2", blocks), "mv t5, t2", "mv t2, t4", *divide_index("t4", "t2", steps)]
+    lines += ["and s6, s6, a3", li("t0", load), "add s6, s6, t0"]
+    lines += [*add_scaled("t3", "t5", source.block_step, "s6"), *add_scaled("t3", "t2", source.depth_step, "s6")]
+    each = rows * _INTERLEAVED.get(source.transform, 0) * source.stride
+    lines += add_scaled("t3", "t4", each, "s6") if parts > 1 else []
     lines += [li("t6", load_second_word(source.stride)), "csrw tensor_load, s6"]
-    lines += ["and s7, s7, a4", li("t0", store), "add s7, s7, t0", *add_scaled("t3", "s4", TILE, "s7")]
+    lines += ["and s7, s7, a4", li("t0", store), "add s7, s7, t0", *add_scaled("t3", "t5", steps * TILE, "s7")]
+    lines += [*add_scaled("t3", "t2", TILE, "s7"), *add_scaled("t3", "t4", rows * LINE, "s7")]
     lines += [wait(LOADED), li("t6", LINE), "csrw tensor_store, s7", "xor s6, s6, a3", "xor s7, s7, a4"]
     return [*lines, li("t0", team.minions), "add s4, s4, t0", f"j {prefix}.tile", f"{prefix}.packed:", wait(STORED)]
+
+
+def _tile_parts(source: Tiles, tiles: int, minions: int) -> int:
+    """Parts of a tile, each of some of its lines, so that all minions have one: a load from DRAM takes the longer the
+    more lines it asks for. A transposing load reads all of them for any.
+    """
+    if source.transform not in _INTERLEAVED:
+        return 1
+    return max(n for n in (1, 2, 4) if n == 1 or n * tiles <= minions)

@@ -15,7 +15,8 @@ from typing import Final
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.product.loop import Problem
 from polyloom.targets.minion.map.product.split import Split
-from polyloom.targets.minion.words.tiles import ROWS, Grid
+from polyloom.targets.minion.memory_map import LINE
+from polyloom.targets.minion.words.tiles import ROWS, TILE, Grid
 
 # fp takes two micro-operations per row and word of depth (8 columns each), int8 one; 17 and 24 are what measurements on
 # silicon leave beside.
@@ -26,22 +27,51 @@ _FROM_DRAM: Final = _LINE * ROWS + 300
 """A left tile, and what the first lines of the right one wait for."""
 _FROM_SCRATCHPAD: Final = 10 * ROWS
 START: Final = 500
-_FILL: Final = 2000
+_FILL: Final = 1500
 """Until the first chunk is in the scratchpads."""
+_CROWDED: Final = 1.1
+"""How much longer a staged step takes where many shires read the same lines from the banks of one."""
+_MANY: Final = 8
+"""Shires from which on they do."""
 _STORE: Final = 150
 # 57 cycles one way in a shire, and 2.3 for each of 32 further registers.
 _MESSAGE: Final = 57 + 74
 """A tree step of 32 registers outside a neighbourhood."""
 _MEET: Final = 120
 _JOIN: Final = 4
-_TOLD: Final = 9
-"""Of a barrier: credits one way and the code around them, an arrival in a shire, and each shire's credits."""
+_TOLD: Final = 4
+_LEVEL: Final = 410
+"""Of a barrier: credits one way and the code around them, an arrival in a shire, that of a shire, and a level of the
+tree of shires, which gives three credits, one after another.
+"""
+_DRAM: Final = 127
+"""Bytes a cycle, whole chip."""
 
 
 def cycles(p: Problem, g: Grid, is_staged: bool) -> int:
     """Predicted cycles of the busiest minion."""
     round_ = block_cycles(p, g.parts, is_staged=is_staged)
-    return START + (_FILL if is_staged else 0) + g.rounds(p.block_rows, p.block_columns) * round_
+    if not is_staged:
+        return START + g.rounds(p.block_rows, p.block_columns) * round_
+    is_crowded = g.shire_rows * g.shire_columns >= _MANY
+    first = min(g.total_rows * p.height, p.rows) + min(g.total_columns * ROWS, p.columns)
+    # The first lines of all rows and columns come before the first multiplication.
+    fill = _FILL + first * LINE // _DRAM
+    return int(START + fill + g.rounds(p.block_rows, p.block_columns) * round_ * (_CROWDED if is_crowded else 1))
+
+
+def resident_cycles(p: Problem, g: Grid) -> int:
+    """Predicted cycles where the operands are in the scratchpads."""
+    return START + g.rounds(p.block_rows, p.block_columns) * (p.steps * _fma(p) + _STORE)
+
+
+def packing_cycles(p: Problem, team: Team) -> int:
+    """Predicted cycles until the right factor is packed, and all know it: it comes from DRAM once, as fast as DRAM
+    gives it, or as the busiest minion's loads take.
+    """
+    tiles = p.block_columns * p.steps
+    most = -(-tiles // team.minions) * _FROM_DRAM
+    return max(tiles * TILE // _DRAM, most) + barrier_cycles(team)
 
 
 def hides_loads(p: Problem, g: Grid, team: Team) -> bool:
@@ -73,4 +103,8 @@ def dependent_cycles(p: Problem, new: int, known: int) -> int:
 
 def barrier_cycles(team: Team) -> int:
     """Predicted cycles from the last arrival's FLB to everyone's credit."""
-    return _MEET + _JOIN * team.shire_minions * team.harts + (_MEET + _TOLD * team.shires if team.shires > 1 else 0)
+    within = _JOIN * team.shire_minions * team.harts
+    if team.shires == 1:
+        return _MEET + within
+    levels = next(n for n in range(1, team.shires) if (3 ** (n + 1) - 1) // 2 >= team.shires)
+    return within + _TOLD * team.shires + levels * _LEVEL
