@@ -48,6 +48,22 @@ class Machine:
         return self.shires * MINIONS_PER_SHIRE
 
     @property
+    def harts(self) -> int:
+        """Number of hart ids, two for each minion."""
+        return 2 * self.minions
+
+    @property
+    def program_memory(self) -> tuple[int, int]:
+        """Where a program of C lies, with its stacks: from the emulator's reset address on, an end that 256 MiB of it
+        are enough for."""
+        return 0x80_0000_1000, 0x80_1000_0000
+
+    @property
+    def shire_registers(self) -> int:
+        """Base of the ESRs that programs of users may access (programmer's reference manual, "ESRs", shire other)."""
+        return 0x1_0034_0000
+
+    @property
     def scratchpad_bytes(self) -> int:
         """Bytes of one shire's scratchpad."""
         return self.scratchpad_kib * 1024
