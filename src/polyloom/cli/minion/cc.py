@@ -30,18 +30,21 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Request) -> Answer:
+    # Loaded here: `--help` does not need the compiler.
     from polyloom.targets import registry
     from polyloom.targets.minion.source.compile_c import CProgram, compile_c, headers
 
     target, place = registry.split_place(options.on or _TARGET)
     if target.name != _TARGET:
         raise usage_error(f"the target {target.name} compiles no bare-metal C", "write --on minion")
+    # Editors want the headers of a program that need not compile yet.
     if options.headers:
         made = {f"{options.headers}/{name}": text.encode() for name, text in headers().items()}
         files.write(made)
         return Answer({"headers": list(made)}, "\n".join(made))
     if not options.files or not options.output:
         raise usage_error("what to compile, or where to write it, is missing", "write polyloom cc FILE.c -o FILE.elf")
+    # Before the work: an output that cannot be written is refused at once.
     files.check_outputs([options.output], options.files)
     sources, includes, defines = tuple(options.files), tuple(options.includes), tuple(options.defines)
     data = compile_c(CProgram(sources, includes, defines, _stack_bytes(options.stack)), place.machine)

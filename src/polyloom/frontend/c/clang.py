@@ -236,6 +236,7 @@ def bare_executable(
             source.write_text(unit, encoding="utf-8", errors="surrogateescape")
             objects.append(str(source.with_suffix(".o")))
             rest = (*words, "-c", str(source), "-o", objects[-1])
+            # LLVM's own assembler would refuse what inline assembly has; as text it stays as it is written.
             if encoded:
                 stop = ("-E",) if language == ASSEMBLY else ("-S", "-fno-integrated-as")
                 rest = (*words, *stop, str(source), "-o", "-")

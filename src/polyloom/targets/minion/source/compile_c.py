@@ -18,6 +18,7 @@ from polyloom.diagnostics import input_error
 from polyloom.frontend.c.clang import ASSEMBLY, CPP, C, bare_executable, include_directive
 from polyloom.frontend.source import Options
 from polyloom.targets.minion.machine import Machine
+from polyloom.targets.minion.memory_map import program_memory
 from polyloom.targets.minion.source.explain import explain_compiler, explain_linker
 from polyloom.targets.minion.source.intrinsics import simd_header
 from polyloom.targets.minion.source.vector_assembly import encode_vendor_instructions
@@ -81,7 +82,7 @@ def compile_c(program: CProgram, machine: Machine) -> bytes:
             Path(folder, name).write_text(text, encoding="utf-8")
         options = Options(
             includes=(*program.includes, str(folder)),
-            defines=(f"ET_ESR_SHIRE={machine.shire_registers:#x}ul", *program.defines),
+            defines=(*(("ET_ERBIUM=1",) if machine.is_erbium else ()), *program.defines),
         )
         return bare_executable(
             (*own, *units), link_script(machine, program.stack), TRIPLE, options, *_FLAGS,
@@ -97,7 +98,8 @@ def headers() -> dict[str, str]:
 
 def link_script(machine: Machine, stack: int) -> str:
     """Linker script: code, data, and the stacks of all harts in the member's memory."""
-    start, end = machine.program_memory
+    start, end = program_memory(machine)
+    # One line more than whole lines, so that stacks of harts begin in different banks and sets.
     pitch = -(-stack // _LINE) * _LINE + _LINE
     return _SCRIPT.format(start=start, size=end - start, pitch=pitch, stacks=pitch * machine.harts)
 
@@ -108,6 +110,7 @@ def _resource(*names: str) -> str:
 
 def _unit(path: str) -> tuple[tuple[str, ...], str]:
     language = SUFFIXES.get(Path(path).suffix)
+    # By the name alone, as compilers do.
     if language is None:
         help = "name C files .c, C++ files .cc or .cpp, and assembly .s or .S"
         raise input_error("PL1374", f"{path} is neither C nor assembly, by its name", help=help)

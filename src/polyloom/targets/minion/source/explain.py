@@ -22,6 +22,7 @@ _DOUBLE: Final = re.compile(r"__\w*df\w*")
 
 def explain_compiler(sources: Sequence[str], messages: str) -> Iterator[Diagnostic]:
     """Diagnostics of clang's messages, in files as the user named them. PL0151, PL1375."""
+    # The unit includes the file by its whole path.
     for path in sources:
         messages = messages.replace(f"{Path(path).resolve()}:", f"{path}:")
     seen: Span | None = None
@@ -49,6 +50,7 @@ def explain_linker(sources: Sequence[str], messages: str) -> Iterator[Diagnostic
     """Diagnostics of the linker's messages. PL1373."""
     shown, known, found = " ".join(sources), Files(), False
     given = {str(Path(path).resolve()): path for path in sources}
+    # Names of other messages would only follow from it.
     if overflowed := _OVERFLOWED.search(messages):
         help = "make arrays or --stack smaller"
         yield Diagnostic("PL1373", f"{shown}: {overflowed[1]} bytes more than the memory has", help=help)
@@ -58,6 +60,7 @@ def explain_linker(sources: Sequence[str], messages: str) -> Iterator[Diagnostic
         match = next(each for each in _UNDEFINED.finditer(messages) if each[1] == name)
         span = known.word_span(given[match[2]], int(match[3]), 1) if match[2] in given else None
         found = True
+        # GCC names routines of `double` with `df`.
         if _DOUBLE.fullmatch(name):
             message = f"{shown}: needs {name}, a function of `double`, which minions do not have"
             yield Diagnostic("PL1373", message, span=span, help="write `float`, and constants as 1.0f")

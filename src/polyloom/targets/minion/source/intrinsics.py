@@ -64,6 +64,7 @@ def function_name(row: Row) -> str:
 
 
 def _functions(row: Row) -> Iterator[str]:
+    # Undefined lanes cost nothing: no move of the old value.
     yield _function(row, masked=False)
     writes_lanes = any(field.role == "rd" and field.kind == "f" for field in row.fields)
     if writes_lanes and row.mnemonic not in _UNMASKED and not row.mnemonic.startswith("famo"):
@@ -84,6 +85,7 @@ def _function(row: Row, *, masked: bool) -> str:
     name = function_name(row) + ("_masked" if masked else "")
     parameters = [operand for operand in (*first, *operands) if operand.parameter]
     text = f"{row.mnemonic} {_statement(row, operands, result)}".strip()
+    # An asm statement needs the number itself, which a parameter of a function is not.
     is_macro = any(operand.constraint == "i" for operand in parameters)
     statement = _asm(text, kind, keeps, parameters, row, "__et_" if is_macro else "")
     if is_macro:
@@ -164,6 +166,7 @@ def _statement(row: Row, operands: Sequence[_Operand], result: Field | None) -> 
     if result is not None:
         texts[result.name] = "m%c[mask]" if result.kind == "m" else "%[result]"
     text = row.operands.partition(";")[0]
+    # Longer names first, because `fs1` holds the name `s1`.
     for name in sorted(texts, key=len, reverse=True):
         text = text.replace(name, f"<{name}>")
     for name, made in texts.items():
@@ -219,5 +222,6 @@ def _vector_type(row: Row, field: Field) -> str:
         return _FLOATS if parts[-1] == "ps" and parts[0] != "ps" else _INTEGERS
     if stem == "fcmov" and field.role == "rs1":
         return _INTEGERS
+    # Bytes and halves stand in words.
     narrow = stem.startswith(("fsch", "fscb", "fsc32h", "fsc32b"))
     return _INTEGERS if parts[-1:] == ["pi"] or narrow else _FLOATS

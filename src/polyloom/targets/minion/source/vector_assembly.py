@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encoding of the vendor's instructions in clang's assembly, as words that its assembler takes.
+"""Encoding of the vendor's instructions in clang's assembly, as words that LLVM takes.
 
 A Minion has no V extension. But its f registers have the size and number of V's registers at VLEN = 256, and C without
 hardware floats does not touch them: so clang allocates vectors to v0 to v31 of `zve32x_zvl256b`, and vN is fN here.
 What clang itself writes for them are moves of whole registers, each of which is one of the vendor's instructions that
 ignore masks (RISC-V "V" specification, 7.9 and 16.6; ET Programmer's Reference Manual, chapter 4). What inline assembly
-has (the vendor's mnemonics and names of control registers) is encoded by the tables of the assembler.
+has (the vendor's mnemonics and names of control registers) is encoded by the instruction table.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from polyloom.targets.minion.words.isa import CSRS, extension_rows
 _NUMBERS: Final = {name: f"{number:#x}" for number, name in CSRS.items()}
 _STATEMENT: Final = re.compile(r"(\s*(?:[\w.$]+:\s*)*)([\w.]+)(?:\s+(.*?))?\s*$")
 _VECTOR: Final = re.compile(r"\bv(\d+)\b")
+_COMMENT: Final = re.compile(r"/\*.*?\*/")
+_ATOMIC: Final = re.compile(r"((?:amo\w+\.[wd] \w+, \w+|s[bh][lg] \w+), )(\w+)$")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 # clang counts files of C in `.file`, and the preprocessor names those of assembly.
 _FILE: Final = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
@@ -45,7 +47,7 @@ _COUNTED: Final = re.compile(r"v[ls]e\d+\.v .*")
 def encode_vendor_instructions(text: str, *, floats: bool = False) -> str:
     """Assembly in which the vendor's instructions are words and its control registers numbers. Without `floats`, the F
     extension's instructions are words as well: only inline assembly has them. Errors, at the user's line: those of the
-    assembler, and PL1372 for vectors that are no registers of a Minion.
+    encoder (PL0902 to PL0906), and PL1372 for vectors that are no registers of a Minion.
     """
     places = _Places()
     return "\n".join(_encode_line(line, places, floats) for line in text.split("\n"))
@@ -83,12 +85,13 @@ def _encode_line(line: str, places: _Places, floats: bool) -> str:
     # Strings may hold whatever separates statements, and no instruction has one.
     if '"' in line or not line.strip() or line.lstrip().startswith(("#", ".")):
         return line
-    body = line.partition("#")[0].partition("//")[0]
+    body = _COMMENT.sub(" ", line).partition("#")[0].partition("//")[0]
     return ";".join(_encode_statement(each, places, floats) for each in body.split(";"))
 
 
 def _encode_statement(statement: str, places: _Places, floats: bool) -> str:
     match = _STATEMENT.match(statement)
+    # What is no statement is a directive of a form that holds no instruction.
     if match is None:
         return statement
     labels, mnemonic, operands = match[1], match[2].lower(), " ".join((match[3] or "").split())
@@ -98,13 +101,15 @@ def _encode_statement(statement: str, places: _Places, floats: bool) -> str:
     if mnemonic.startswith("csr"):
         plain = _encode_move(plain, places)
         return labels + _NAME.sub(lambda name: _NUMBERS.get(name[0], name[0]), plain)
-    # In a macro's body, its parameters are not known; clang's assembler says so where it does not know the mnemonic.
+    # In the body of a macro, its parameters are not known; LLVM says so where it does not know the mnemonic.
     if mnemonic not in _own_mnemonics(floats) or "\\" in operands:
         return statement
-    return labels + _encode(_VECTOR.sub(r"f\1", plain), places)
+    # The vendor's assembler takes the address of an atomic without parentheses as well.
+    return labels + _encode(_ATOMIC.sub(r"\1(\2)", _VECTOR.sub(r"f\1", plain)), places)
 
 
 def _encode_move(text: str, places: _Places) -> str:
+    # Configurations are kept in a function only: calls leave them undefined.
     places.is_partial |= text.startswith("vset") and not _WHOLE.fullmatch(text)
     for pattern, vendor in _MOVES:
         if (match := pattern.fullmatch(text)) and not (places.is_partial and _COUNTED.fullmatch(text)):
@@ -133,7 +138,7 @@ def _instruction_word(text: str) -> int:
 
 @cache
 def _own_mnemonics(floats: bool) -> frozenset[str]:
-    """What clang's assembler does not know, or does not take with these flags."""
+    """What LLVM does not know, or does not take with these flags."""
     return frozenset((*(row.mnemonic for row in extension_rows()), *(() if floats else _float_mnemonics())))
 
 

@@ -52,8 +52,19 @@ ET_INTRINSIC void et_set_lanes(uint64_t mask) {
 
 // --- Harts ---------------------------------------------------------------------------------------------------------
 
+// Registers of a shire that programs of users may reach, where the shire's number stands in their addresses, and what
+// means one's own. Erbium, `-D ET_ERBIUM`, is one neighbourhood with addresses of 32 bits.
+#ifdef ET_ERBIUM
+#define SOC_MINIONS_PER_SHIRE 8
+#define THIS_SHIRE 0
+#define ET_SHIRE_REGISTERS 0x80340000ul
+#define ET_SHIRE_BIT 24
+#else
 #define SOC_MINIONS_PER_SHIRE 32
 #define THIS_SHIRE 0xFF
+#define ET_SHIRE_REGISTERS 0x100340000ul
+#define ET_SHIRE_BIT 22
+#endif
 
 ET_INTRINSIC unsigned int get_hart_id(void) {
     uint64_t id;
@@ -298,7 +309,7 @@ ET_INTRINSIC uint64_t fccnb(void) {
 }
 ET_INTRINSIC uint64_t read_fcc(fcc_t counter) { return fccnb() >> 16 * counter & 0xFFFF; }
 ET_INTRINSIC volatile uint64_t *et_shire_register(uint64_t shire, uint64_t offset) {
-    return (volatile uint64_t *)(ET_ESR_SHIRE + (shire << 22) + offset);
+    return (volatile uint64_t *)(ET_SHIRE_REGISTERS + (shire << ET_SHIRE_BIT) + offset);
 }
 // Gives a credit to one thread of the minions in the mask.
 ET_INTRINSIC void fcc_send(uint32_t shire, uint32_t thread, uint32_t fcc_reg, uint64_t hart_mask) {

@@ -6,6 +6,14 @@
     .section .text.start, "ax"
     .globl _start
 _start:
+#ifdef ET_ERBIUM
+    csrr t0, mhartid                    // hart 0 alone is started there: it enables the others
+    bnez t0, 1f
+    li t0, 0x80F40000
+    sd zero, 0x240(t0)                  // thread0_disable
+    sd zero, 0x10(t0)                   // thread1_disable
+1:
+#endif
     li t0, 0x6000                       // mstatus.FS: f registers are used
     csrs mstatus, t0
     csrw fcsr, zero
