@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels llk silicon select-table fuzz device golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels llk dv silicon select-table fuzz device golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -107,6 +107,11 @@ silicon: .venv/installed .venv/tools
 # LLK: a checkout with the vendor's low-level kernels (tt-metal or tt-llk); without it, the wheel in build/.
 llk: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tensix.llk.vendor.table $(if $(LLK),"$(LLK)",build/ttnn)
+
+# DV: a checkout of core-et, branch erbium: the public verification tests of the Minion, of which none is kept here.
+dv: .venv/installed .venv/tools
+	@test -d "$(DV)" || { echo "write make dv DV=DIR" >&2; exit 2; }
+	$(BIN)/python -m tests.targets.minion.dv.table "$(DV)"
 
 # Minutes; the tests search a few rows again.
 select-table: .venv/installed .venv/tools
