@@ -28,18 +28,18 @@ def test_vectors(tmp_path: Path) -> None:
     out, words = found["out"], found["words"]
     a, b, total = x[0], x[1], (x * x[::-1]).sum(0)
     lanes = np.array([0x35 >> k & 1 for k in range(8)], bool)
-    assert (out[0] == total).all()
+    assert np.array_equal(out[0], total)
     assert (out[1] == 2 * a - b).all()
-    assert (out[2] == a * b - total).all()
+    assert np.array_equal(out[2], a * b - total)
     assert (out[3] == np.where(lanes, a, 0)).all()
     assert (out[4] == np.where(lanes, a * b, a)).all()
     assert words[0] == sum(1 << k for k in range(8) if a[k] < b[k])
     assert out[5].tolist() == x.reshape(-1)[index // 4].tolist()
-    assert (out[6][index // 4] == a).all()
+    assert np.array_equal(out[6][index // 4], a)
     assert words[1:4].tolist() == [5, 77, 77]
     assert (out[8].view(np.int32) == np.where(a < b, -1, 0)).all()
     assert (out[9] == a).all()
-    assert (out[10].view(np.int32) == (index - 7) << 3).all()
+    assert np.array_equal(out[10].view(np.int32), (index - 7) << 3)
     assert out[11].tolist() == a.reshape(2, 4)[:, ::-1].reshape(8).tolist()
     assert words[4] == a[5:6].view(np.uint32)[0]
     assert (out[12] == np.where(a < b, a, b)).all()
