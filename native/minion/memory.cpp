@@ -103,7 +103,12 @@ uint8_t* Memory::allocate(uint64_t number) {
     return pages[number].get();
 }
 
-uint8_t* Memory::in_small(uint64_t address, uint64_t size) {
+uint8_t* Memory::in_erbium(uint64_t address, uint64_t size) {
+    if (const uint64_t offset = address - MRAM; offset < MRAM_BYTES) {
+        if (offset % PAGE + size > PAGE) return nullptr;
+        uint8_t* page = pages[offset >> PAGE_BITS].get();
+        return (page ? page : allocate(offset >> PAGE_BITS)) + offset % PAGE;
+    }
     const bool is_rom = address - ROM < ROM_BYTES;
     const uint64_t offset = address - (is_rom ? ROM : SRAM), bytes = is_rom ? ROM_BYTES : SRAM_BYTES;
     if (offset >= bytes || size > bytes - offset) return nullptr;
@@ -113,7 +118,7 @@ uint8_t* Memory::in_small(uint64_t address, uint64_t size) {
 }
 
 uint8_t* Memory::in_scratchpad(uint64_t address, uint64_t size) {
-    if (member == Member::erbium) return in_small(address, size);
+    if (member == Member::erbium) return in_erbium(address, size);
     const uint64_t number = (address - SCRATCHPAD) / SCRATCHPAD_PITCH, offset = address % SCRATCHPAD_PITCH;
     if (address < SCRATCHPAD || number >= scratchpads.size()) return nullptr;
     if (offset >= scratchpad_bytes || size > scratchpad_bytes - offset) return nullptr;

@@ -69,8 +69,9 @@ class Memory {
     // The host's address of bytes at a canonical address, none where there is no memory for all of them. They are
     // within one page of DRAM, or one scratchpad.
     uint8_t* at(uint64_t address, uint64_t size) {
-        const uint64_t offset = address - ram;
-        if (offset < ram_bytes) [[likely]] {
+        // Of constants, because almost all accesses of ET-SoC-1 end here; Erbium has no address that is so large.
+        const uint64_t offset = address - DRAM;
+        if (offset < DRAM_BYTES) [[likely]] {
             if ((offset & (PAGE - 1)) + size > PAGE) return nullptr;
             uint8_t* page = pages[offset >> PAGE_BITS].get();
             if (!page) [[unlikely]]
@@ -96,7 +97,7 @@ class Memory {
     [[nodiscard]] static uint64_t canonical_erbium(uint64_t address);
     [[nodiscard]] Region et_region(uint64_t address) const;
     [[nodiscard]] Region erbium_region(uint64_t address) const;
-    uint8_t* in_small(uint64_t address, uint64_t size);
+    uint8_t* in_erbium(uint64_t address, uint64_t size);
     uint8_t* in_scratchpad(uint64_t address, uint64_t size);
     uint8_t* allocate(uint64_t number);
 
