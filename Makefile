@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels gcc llk silicon select-table fuzz arrays device golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels gcc llk dv silicon select-table fuzz arrays device golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -113,6 +113,11 @@ gcc: .venv/installed .venv/tools
 # MEMBER=blackhole runs those that Blackhole's part of the model takes.
 llk: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tensix.llk.vendor.table $(if $(LLK),"$(LLK)",build/ttnn) $(MEMBER)
+
+# DV: a checkout of core-et, branch erbium: the public verification tests of the Minion, of which none is kept here.
+dv: .venv/installed .venv/tools
+	@test -d "$(DV)" || { echo "write make dv DV=DIR" >&2; exit 2; }
+	$(BIN)/python -m tests.targets.minion.dv.table "$(DV)"
 
 # Minutes; the tests search a few rows again.
 select-table: .venv/installed .venv/tools

@@ -47,6 +47,8 @@ Operation& Chip::take(HartState& h, Class c, uint64_t value) {
 // The host's address of bytes that a tensor operation of the hart accesses; null is a fault.
 uint8_t* Chip::tensor_bytes(HartState& h, uint64_t address, unsigned bytes, Use use, uint64_t& physical) {
     if (translated(memory, h, address, bytes, use, physical).kind != Answer::done) return nullptr;
+    // Erbium's ROM is read by instructions alone (sw-sysemu, pma_er.cpp).
+    if (memory.region_of(physical) == Region::rom) return nullptr;
     return memory.at(physical, bytes);
 }
 
@@ -232,6 +234,8 @@ Answer Chip::accept_reduce(HartState& h, uint64_t value) {
     if (reduce.rounds() && *h.rounding > 4) return ILLEGAL;
     const char* const name = tensor::name_of(reduce.command);
     note_operand(h, name, tensor::unused(reduce, value));
+    if (options.member == Member::erbium && (reduce.is_tree() ? reduce.height > 2 : reduce.peer > 7))
+        return fails(h, tensor::BAD_REDUCE, name, "Erbium has minions 0 to 7 and heights 0 to 2");
     if (part.bad)
         return fails(h, tensor::BAD_REDUCE, name,
                      part.peer == minion ? "its partner is its own minion"

@@ -15,7 +15,7 @@ Answer elsewhere(riscv::Hart<P>& h, uint64_t address, unsigned size, riscv::Acce
     const HartState& state = *h.state.hart;
     const Use use = access == riscv::Access::load ? Use::load : Use::store;
     const Answer answer = translated(*h.state.memory, state, address, size, use, physical);
-    if (answer.kind == Answer::done && region_of(physical) == Region::esr) present(h);
+    if (answer.kind == Answer::done && h.state.memory->region_of(physical) == Region::esr) present(h);
     return answer;
 }
 
@@ -64,7 +64,7 @@ POLYLOOM_INLINE Answer Policy<TIMED>::translate(H& h, uint64_t address, unsigned
     physical = address;
     if (address - state.plain_from >= state.plain_bytes) [[unlikely]] {
         const Answer answer = elsewhere(h, address, size, access, physical);
-        if (answer.kind != Answer::done || region_of(physical) == Region::esr) return answer;
+        if (answer.kind != Answer::done || h.state.memory->region_of(physical) == Region::esr) return answer;
     }
     if constexpr (TIMED)
         if (const Answer answer = use_lines(h, physical, size, store); answer.kind != Answer::done) [[unlikely]]
@@ -98,10 +98,14 @@ Answer shared(riscv::Hart<P>& h, uint64_t address, unsigned size, Kind kind, boo
     uint64_t physical = 0;
     const Answer answer = translated(*context.memory, state, address, size, writes ? Use::store : Use::load, physical);
     if (answer.kind != Answer::done) return answer;
+    // Erbium's SRAM has no atomics (sw-sysemu, pma_er.cpp).
+    if (kind == Kind::atomic && context.memory->region_of(physical) == Region::sram) return riscv::trap(fault, address);
     datum = context.memory->at(physical, size);
     if (!datum) return riscv::trap(fault, address);
     const Site site{state.number, state.pc, state.now};
-    if (context.chip->record.access(global ? Reach::home : Reach::l2, physical, size, reads, writes, site))
+    // Without an L2, local accesses act in memory as global ones do.
+    const Reach reach = global || context.memory->member == Member::erbium ? Reach::home : Reach::l2;
+    if (context.chip->record.access(reach, physical, size, reads, writes, site))
         return riscv::leave(riscv::Cause::exit);
     if constexpr (P::Timing::PRESENT) {
         uint64_t there = 0;

@@ -32,6 +32,7 @@ int64_t value_of(const Numbers& numbers, const char* name, int64_t otherwise) {
 Options options_of(unsigned minions, const Numbers& machine, const Numbers& given) {
     Options options;
     options.minions = minions;
+    options.member = value_of(machine, "erbium", 0) ? Member::erbium : Member::et_soc_1;
     options.shires = unsigned(value_of(machine, "shires", options.shires));
     options.l2_kib = unsigned(value_of(machine, "l2_kib", options.l2_kib));
     options.l3_kib = unsigned(value_of(machine, "l3_kib", options.l3_kib));
@@ -44,7 +45,8 @@ Options options_of(unsigned minions, const Numbers& machine, const Numbers& give
     options.trace = value_of(given, "trace", 0);
     options.most_spans = size_t(value_of(given, "most_spans", int64_t(options.most_spans)));
     options.max_cycles = uint64_t(value_of(given, "max_cycles", int64_t(options.max_cycles)));
-    if (!minions || minions > options.shires * MINIONS_PER_SHIRE || options.shires > 32)
+    const unsigned most = options.member == Member::erbium ? MINIONS_PER_NEIGHBOURHOOD : MINIONS_PER_SHIRE;
+    if (!minions || minions > options.shires * most || options.shires > 32)
         throw std::invalid_argument("a number of minions that the machine does not have");
     return options;
 }
@@ -126,7 +128,7 @@ nb::dict run(Chip& chip, uint64_t entry) {
 }
 
 std::string write(Chip& chip, uint64_t address, const uint8_t* data, size_t size) {
-    return chip.memory.write(address, size, data) ? "" : name_of(address);
+    return chip.memory.write(address, size, data) ? "" : chip.memory.name_of(address);
 }
 
 }  // namespace
@@ -159,7 +161,8 @@ POLYLOOM_MODULE(minion, m) {
             "read",
             [](Chip& chip, uint64_t address, uint64_t size) {
                 std::vector<uint8_t> bytes(size);
-                if (!chip.memory.read(address, size, bytes.data())) throw nb::value_error(name_of(address).c_str());
+                if (!chip.memory.read(address, size, bytes.data()))
+                    throw nb::value_error(chip.memory.name_of(address).c_str());
                 return nb::bytes(bytes.data(), bytes.size());
             },
             nb::arg("address"), nb::arg("size"))

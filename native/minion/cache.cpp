@@ -9,7 +9,9 @@ namespace polyloom::minion {
 
 Answer Chip::fetch(HartState& h, uint64_t address, Traffic use, uint64_t& there) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
-    there = fabric.line(h.now, h.number / 2, address, use).there;
+    const Served served = fabric.line(h.now, h.number / 2, address, use);
+    there = served.there;
+    trace_line(h.number / 2, address, served, h.pc);
     return riscv::DONE;
 }
 
@@ -21,8 +23,11 @@ Answer Chip::cache(HartState& h, CacheOperation what, unsigned level, unsigned i
     uint64_t& until = units[h.number / 2].operations[h.number & 1][far ? id & 1 : 2];
     const Traffic traffic =
         what == CacheOperation::prefetch || what == CacheOperation::lock ? Traffic::load : Traffic::cache;
-    for (unsigned n = 0; n < count; ++n)
-        until = std::max(until, fabric.line(h.now + n, h.number / 2, address + n * stride, traffic).there);
+    for (unsigned n = 0; n < count; ++n) {
+        const Served served = fabric.line(h.now + n, h.number / 2, address + n * stride, traffic);
+        until = std::max(until, served.there);
+        trace_line(h.number / 2, address + n * stride, served, h.pc);
+    }
     return riscv::DONE;
 }
 

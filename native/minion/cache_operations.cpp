@@ -79,7 +79,9 @@ Answer line_of(const Context& context, CacheOperation what, unsigned level, uint
     const Answer answer =
         translated(*context.memory, *context.hart, wide, LINE, loads ? Use::load : Use::store, physical);
     if (answer.kind != Answer::done) return answer;
-    const bool scratchpad = region_of(physical) == Region::scratchpad;
+    const Region region = context.memory->region_of(physical);
+    if (region == Region::rom) return riscv::trap(riscv::Cause::store);
+    const bool scratchpad = region == Region::scratchpad;
     const bool behind = loads ? level != 0 : level >= 2;
     const bool moves = what != CacheOperation::lock && what != CacheOperation::unlock;
     if ((scratchpad && behind && moves) || !context.memory->at(physical, LINE)) return riscv::trap(riscv::Cause::store);

@@ -36,14 +36,15 @@ Latencies latencies_of(Parameters& parameters, bool timed) {
 }  // namespace
 
 Chip::Chip(const Options& options, const Parameters& parameters)
-    : options(options), parameters(parameters), memory(options.shires, uint64_t(options.scratchpad_kib) << 10),
-      fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib}), findings(options.hazards),
-      record(findings, options.minions), hazards(findings, record, options.minions, options.errata),
-      deadlock(options.minions), minions(options.minions), shires(options.shires),
-      codes(make_codes(options.timed, latencies_of(this->parameters, options.timed))), units(options.minions),
-      seats(2 * options.minions), pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD),
-      setters(2 * options.minions), flb_free(options.shires), groups(options.shires),
-      workers(options.threads, options.minions) {
+    : options(options), parameters(parameters),
+      memory(options.member, options.shires, uint64_t(options.scratchpad_kib) << 10),
+      fabric(this->parameters, {options.shires, options.l2_kib, options.l3_kib, options.member == Member::erbium}),
+      findings(options.hazards), record(findings, options.minions),
+      hazards(findings, record, options.minions, options.errata), deadlock(options.minions), minions(options.minions),
+      shires(options.shires), codes(make_codes(options.timed, latencies_of(this->parameters, options.timed))),
+      units(options.minions), seats(2 * options.minions),
+      pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD), setters(2 * options.minions),
+      flb_free(options.shires), groups(options.shires), workers(options.threads, options.minions) {
     record.on = hazards_on(), spans.most = options.most_spans;
     for (uint32_t n = 0; options.trace && options.timed && n < seats.size(); ++n) timelines.emplace_back(spans, n);
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
@@ -222,6 +223,8 @@ Answer Chip::validation(HartState& h, unsigned number, uint64_t value) {
 
 Result Chip::run(uint64_t entry) {
     for (uint32_t n = 0; n < harts.size(); ++n) seats[n].core->start(entry), queue_hart(n, 0);
+    // Erbium starts hart 0 alone, which enables the others (sw-sysemu, esrs_er.cpp).
+    if (options.member == Member::erbium) shires[0].thread0_disable = 0xfe, shires[0].thread1_disable = 0xff, enable(0);
     alive = uint32_t(harts.size());
     while (!stopped && !events.empty()) {
         if (cycle_of(events.next()) >= options.max_cycles) {

@@ -50,6 +50,7 @@ struct Options {
     unsigned threads = 1;
     uint64_t max_cycles = ~uint64_t(0) >> HART_BITS;
     size_t most_spans = Spans::MOST;  // of the trace
+    Member member = Member::et_soc_1;
     unsigned shires = 32, l2_kib = 512, l3_kib = 1024, scratchpad_kib = 2560;
 };
 
@@ -230,6 +231,8 @@ struct Chip {
     void prefetch(const Event& event, bool second) const;
     void begin_load(uint32_t minion, Class c);
     Served serve(uint32_t minion, uint64_t address, Class c);
+    void trace_line(uint32_t minion, uint64_t address, const Served& served, uint64_t pc);
+    std::array<uint64_t, MEMORY_SHIRES> memory_traced{};
     void ask_line(uint32_t minion, Class c);
     void take_line(uint32_t minion, Class c, const Served& served);
     void next_line(uint32_t minion, Class c, const Served& served);

@@ -37,6 +37,7 @@ bool may_fence(const HartState& hart);
 constexpr uint64_t FS = 3 << 13;
 inline bool floats_on(const HartState& hart) { return hart.trap.mstatus & FS; }
 // Whether one of the features that the ESR minion_feature turns off is off.
+inline bool is_erbium(const Context& context) { return context.memory->member == Member::erbium; }
 inline bool off(const Context& context, uint64_t features) { return context.shire->minion_feature & features; }
 constexpr uint64_t NO_TENSOR = 2, NO_CACHE_OPERATIONS = 4, NO_SCRATCHPAD = 8, NO_LOCKS = 32;
 

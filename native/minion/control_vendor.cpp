@@ -14,6 +14,7 @@ using riscv::ILLEGAL;
 
 constexpr uint64_t MISA = uint64_t(2) << 62 | 1 << 23 | 1 << 20 | 1 << 18 | 1 << 12 | 1 << 8 | 1 << 5 | 1 << 2;
 constexpr uint64_t VENDOR = 0x5e5, ARCHITECTURE = 0x8000000000000001;
+constexpr uint64_t ERBIUM_ARCHITECTURE = 0x4554000000000001, ERBIUM_IMPLEMENTATION = 0x10000;
 
 // From U, ScpEnable alone, by thread 0 of a split L1; from M, all moves but those to ScpEnable without D1Split and
 // from shared to scratchpad.
@@ -61,8 +62,8 @@ Answer machine_register(const Context& context, unsigned number, const Change& c
         case 0x7fd:
         case 0x7ff: return change.writes ? cache_operation(context, number, change.apply(0)) : DONE;
         case 0xf11: old = VENDOR; return DONE;
-        case 0xf12: old = ARCHITECTURE; return DONE;
-        case 0xf13: return DONE;
+        case 0xf12: old = is_erbium(context) ? ERBIUM_ARCHITECTURE : ARCHITECTURE; return DONE;
+        case 0xf13: old = is_erbium(context) ? ERBIUM_IMPLEMENTATION : 0; return DONE;
         case 0xf14: old = hart.number; return DONE;
         default: return ILLEGAL;
     }
@@ -163,7 +164,8 @@ Answer user_register(const Context& context, unsigned number, const Change& chan
         hart.validation[number - 0x8d0] = change.apply(old);
         return context.chip->validation(hart, number - 0x8d0, change.apply(old));
     }
-    if (off(context, features_of(number))) return ILLEGAL;
+    // No L2, so none of its scratchpads.
+    if (off(context, features_of(number)) || (number == 0x85f && is_erbium(context))) return ILLEGAL;
     if (on_thread_0(number) && hart.number & 1) return ILLEGAL;
     if (is_command(number)) return change.writes ? command(context, number, change.apply(0), old) : DONE;
     switch (number) {

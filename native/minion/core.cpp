@@ -68,11 +68,11 @@ std::shared_ptr<Codes> make_codes(bool timed, const Latencies& latencies) {
 }
 
 Answer View::load(uint64_t address, unsigned, uint64_t& value) const {
-    return region_of(address) == Region::esr ? chip->esr(*hart, address, false, value) : riscv::ABSENT;
+    return memory->region_of(address) == Region::esr ? chip->esr(*hart, address, false, value) : riscv::ABSENT;
 }
 
 Answer View::store(uint64_t address, unsigned, uint64_t value) const {
-    return region_of(address) == Region::esr ? chip->esr(*hart, address, true, value) : riscv::ABSENT;
+    return memory->region_of(address) == Region::esr ? chip->esr(*hart, address, true, value) : riscv::ABSENT;
 }
 
 namespace {
@@ -170,7 +170,9 @@ Answer Policy<TIMED>::fetch(H& h, uint64_t address) {
     uint64_t physical = 0;
     const Answer answer = walked(*h.state.memory, space, h.state.shire->number, address, 2, Use::fetch, physical);
     if (answer.kind != Answer::done) return answer;
-    const uint64_t size = translates(space) ? SMALL_PAGE : CODE_PAGE, offset = physical % size;
+    // Erbium's ROM and SRAM are small, and MPROT protects pages of 4 KiB.
+    const bool small = translates(space) || h.state.memory->member == Member::erbium;
+    const uint64_t size = small ? SMALL_PAGE : CODE_PAGE, offset = physical % size;
     const uint8_t* bytes = h.state.memory->at(physical - offset, size);
     if (!bytes) return riscv::ABSENT;
     h.code->add(address - offset, size, bytes);

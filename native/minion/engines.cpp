@@ -88,12 +88,23 @@ uint64_t Chip::store_pace(const Operation& op) {
 // The memory system's answer; the port is busy with the line once those before it have passed.
 Served Chip::serve(uint32_t minion, uint64_t address, Class c) {
     const Served served = fabric.line(cycle(), minion, address, use_of(c));
-    if (options.trace) {
-        const uint32_t track = 2 + CLASSES + uint32_t(address >> 6 & 3), shire = minion / MINIONS_PER_SHIRE;
-        const uint64_t from = served.there - served.latency;
-        spans.add({from, from + parameters[Parameter::bank_line], shire, track, address, units[minion][c].pc});
-    }
+    trace_line(minion, address, served, units[minion][c].pc);
     return served;
+}
+
+// Spans of a line: its bank in the shire, and its memory shire, PA[8:6], where it comes from DRAM or goes there.
+void Chip::trace_line(uint32_t minion, uint64_t address, const Served& served, uint64_t pc) {
+    if (!options.trace || !options.timed) return;
+    const uint32_t track = 2 + CLASSES + uint32_t(address >> 6 & 3), shire = minion / MINIONS_PER_SHIRE;
+    const uint64_t from = served.there - std::min(served.there, served.latency);
+    spans.add({from, from + parameters[Parameter::bank_line], shire, track, address, pc});
+    if (!served.dram) return;
+    const uint32_t memory = uint32_t(address >> 6 & (MEMORY_SHIRES - 1));
+    const uint64_t time = LINE * MEMORY_SHIRES / std::max<uint64_t>(parameters[Parameter::mesh_dram], 1);
+    // A memory shire serves one line after another.
+    const uint64_t begin = std::max(from, memory_traced[memory]);
+    memory_traced[memory] = begin + time;
+    spans.add({begin, begin + time, memory, Timeline::MEMORY, address, pc});
 }
 
 // A line is asked for, of a load or a store. Minions that load together ask once, when all of them have come to it.

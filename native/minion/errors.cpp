@@ -126,7 +126,8 @@ bool Chip::pairs(HartState& h, const char* name, const tensor::Fma& fma) {
 void Chip::faults(HartState& h, const char* name, uint64_t address) {
     char number[24];
     std::snprintf(number, sizeof number, "0x%llx", static_cast<unsigned long long>(address));
-    const std::string lacks = translates(data_space(h)) ? "that it may not access" : "which is " + name_of(address);
+    const std::string lacks =
+        translates(data_space(h)) ? "that it may not access" : "which is " + memory.name_of(address);
     set_error(h, tensor::MEMORY_FAULT, name, std::string("it accesses ") + number + ", " + lacks);
 }
 

@@ -15,6 +15,7 @@ constexpr uint64_t SHIRE_OTHER = 0x340000, CREDIT = SHIRE_OTHER + 0xc0, FLB = SH
 constexpr uint64_t IPI_REDIRECT = SHIRE_OTHER + 0x80, COOP = 0x40340290;
 constexpr uint64_t FEATURE = 0xc0340000, THREAD0 = 0xc0340240, THREAD1 = 0xc0340010, IPI = 0xc0340090,
                    IPI_CLEAR = 0xc0340098, IPI_FILTER = 0xc0340088;
+constexpr uint64_t MPROT = 0xc0100020;  // Erbium's
 constexpr unsigned SHIRE_BITS = 22, OWN_SHIRE = 0xff;
 constexpr uint64_t SOFTWARE_INTERRUPT = 1 << 3, ONE_THREAD = 1 << 4;
 
@@ -84,11 +85,16 @@ Answer Chip::esr(HartState& h, uint64_t address, bool store, uint64_t& value) {
         case IPI_FILTER: return word(s.ipi_redirect_filter);
         case IPI:
         case IPI_CLEAR:
+            // What is pending reads back on Erbium (sw-sysemu, esrs_er.cpp).
             if (store)
-                interrupt(shire, value, offset == IPI);
+                interrupt(shire, value, offset == IPI),
+                    s.ipi_pending = offset == IPI ? s.ipi_pending | value : s.ipi_pending & ~value;
             else
-                value = 0;
+                value = options.member == Member::erbium && offset == IPI ? s.ipi_pending & 0xffff : 0;
             return riscv::DONE;
+        case MPROT:
+            if (options.member != Member::erbium) return riscv::ABSENT;
+            return word(memory.protection, 0x1ff);
         case IPI_REDIRECT:
             if (store)
                 interrupt(shire, value & s.ipi_redirect_filter, true);

@@ -55,7 +55,8 @@ Fabric::Times::Times(const Parameters& parameters) {
     local_atomic = value(Parameter::local_atomic) * Server::PARTS;
     home_atomic = value(Parameter::home_atomic) * Server::PARTS;
     l2 = value(Parameter::l2), l2_buffered = value(Parameter::l2_buffered), l3 = value(Parameter::l3);
-    hop = value(Parameter::hop), dram = value(Parameter::dram), code = value(Parameter::instruction_miss);
+    hop = value(Parameter::hop), dram = value(Parameter::dram), mram = value(Parameter::mram),
+    code = value(Parameter::instruction_miss);
     store = value(Parameter::bank_line);
     buffer = unsigned(std::min<uint64_t>(value(Parameter::bank_buffer), Bank::MOST));
 }
@@ -121,6 +122,7 @@ uint64_t Fabric::near(bool buffered) const {
 Served Fabric::line(uint64_t cycle, unsigned minion, uint64_t address, Traffic use) {
     Way way{cycle};
     const unsigned own = minion / MINIONS_OF_SHIRE;
+    if (split.alone) return alone(way, address, use);
     if (use == Traffic::code) {
         (void)pass(way, shire(own).banks[bits(address, 6, 2)], address / LINE_BYTES, false);
         uses({Parameter::instruction_miss});
@@ -130,6 +132,19 @@ Served Fabric::line(uint64_t cycle, unsigned minion, uint64_t address, Traffic u
     if (use >= Traffic::local_load) return local(way, own, address, use);
     if (address < DRAM_FROM) return scratchpad(way, own, address, is_store(use));
     return memory(way, own, address, use);
+}
+
+// Four banks before MRAM, as a shire has; nothing is known of its time.
+Served Fabric::alone(Way& way, uint64_t address, Traffic use) {
+    const uint64_t line = address / LINE_BYTES;
+    Bank& bank = shire(0).banks[bits(line, 0, 2)];
+    const bool store = is_store(use) || use == Traffic::local_store || use == Traffic::home_store;
+    uses({Parameter::mram});
+    if (use == Traffic::local_atomic || use == Traffic::home_atomic)
+        modify(way, bank, line, Parameter::local_atomic, times.local_atomic);
+    else
+        (void)pass(way, bank, line, store);
+    return served(way, store ? times.store : times.mram);
 }
 
 // In the shire's L2, where a line of DRAM comes first, or in its scratchpad; what has no copy there acts at its home.

@@ -82,6 +82,7 @@ struct Fabric {
     // How the SRAM of each shire is split, in KiB, and how many shires there are.
     struct Split {
         unsigned shires = SHIRES, l2 = 512, l3 = 1024;
+        bool alone = false;  // one neighbourhood over one memory, without L2, L3 and mesh
     };
     // Bytes that went over the ports of shires' banks, over the mesh, and from and to DRAM.
     struct Bytes {
@@ -123,6 +124,7 @@ struct Fabric {
     Shire& shire(unsigned number);
     bool pass(Way& way, Bank& bank, uint64_t line, bool store);
     Served served(const Way& way, uint64_t latency, bool dram = false) const;
+    Served alone(Way& way, uint64_t address, Traffic use);
     Served scratchpad(Way& way, unsigned own, uint64_t address, bool store);
     Served memory(Way& way, unsigned own, uint64_t address, Traffic use);
     Served l3(Way& way, unsigned own, uint64_t line, bool store);
@@ -143,7 +145,7 @@ struct Fabric {
     struct Times {
         explicit Times(const Parameters& parameters);
         uint64_t bank_service, buffered_service, mesh_service, local_atomic, home_atomic;
-        uint64_t l2, l2_buffered, l3, hop, dram, code, store;
+        uint64_t l2, l2_buffered, l3, hop, dram, mram, code, store;
         unsigned buffer;
         Dram::Times memory;
     };

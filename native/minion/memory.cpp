@@ -7,7 +7,11 @@
 
 namespace polyloom::minion {
 
-Region region_of(uint64_t address) {
+Region Memory::region_of(uint64_t address) const {
+    return member == Member::erbium ? erbium_region(address) : et_region(address);
+}
+
+Region Memory::et_region(uint64_t address) const {
     if (address < 0x40000000) return Region::io;
     if (address < Memory::SCRATCHPAD) return Region::service_processor;
     if (address < 0x100000000) return Region::scratchpad;
@@ -19,8 +23,20 @@ Region region_of(uint64_t address) {
     return Region::nothing;
 }
 
-std::string name_of(uint64_t address) {
-    switch (region_of(address)) {
+// ESRs are where `canonical` puts them.
+Region Memory::erbium_region(uint64_t address) const {
+    if (address - MRAM < MRAM_BYTES) return Region::mram;
+    if (address - MRAM < MRAM_ROOM) return address < 0x7fffd000 ? Region::no_mram : Region::device;
+    if (address - ROM < ROM_BYTES) return Region::rom;
+    if (address - SRAM < SRAM_BYTES) return Region::sram;
+    if (address >= 0x100000000 && address < 0x200000000) return Region::esr;
+    // Registers of the system, of MRAM, of peripherals, UART and xSPI; interrupts.
+    if (address - 0x2000000 < 0x10000 || address - 0xa0000000 < 0x4000000) return Region::device;
+    return Region::nothing;
+}
+
+std::string Memory::name_of(uint64_t address) const {
+    switch (region_of(member == Member::erbium ? canonical_erbium(address) : address)) {
         case Region::io: return "I/O";
         case Region::service_processor: return "the service processor";
         case Region::scratchpad: return "a scratchpad that the machine does not have";
@@ -29,12 +45,37 @@ std::string name_of(uint64_t address) {
         case Region::dram_machine: return "DRAM of machine mode";
         case Region::dram: return "DRAM";
         case Region::uncached: return "the uncached alias of DRAM";
+        case Region::mram: return "MRAM";
+        case Region::sram: return "the scratch SRAM";
+        case Region::rom: return "the boot ROM";
+        case Region::device: return "a device of Erbium";
+        case Region::no_mram: return "beyond the 16 MiB of MRAM";
         default: return "nothing";
     }
 }
 
-Memory::Memory(unsigned shires, uint64_t scratchpad_bytes)
-    : scratchpad_bytes(scratchpad_bytes), pages(DRAM_BYTES >> PAGE_BITS), scratchpads(shires) {}
+Memory::Memory(Member member, unsigned shires, uint64_t scratchpad_bytes)
+    : member(member), ram(member == Member::erbium ? MRAM : DRAM),
+      ram_bytes(member == Member::erbium ? MRAM_BYTES : DRAM_BYTES), scratchpad_bytes(scratchpad_bytes),
+      pages(ram_bytes >> PAGE_BITS), scratchpads(member == Member::erbium ? 2 : shires) {}
+
+// From MRAM's start, MPROT[7:4] is the log2 of the pages of 4 KiB for machine mode, and MPROT[3:0] of those behind
+// them, to their end, for supervisor mode too. Source: sw-sysemu, pma_er.cpp.
+bool Memory::allowed(uint64_t address, unsigned privilege) const {
+    if (!(protection & PROTECTED) || privilege == 3) return true;
+    const auto end = [&](unsigned low) {
+        return MRAM + (uint64_t(0x1000) << std::min<uint64_t>(protection >> low & 15, 12));
+    };
+    return address >= end(4) && (privilege != 0 || address >= end(0));
+}
+
+// Erbium's ESRs have the shire in bits 28 to 24 and the privilege in bits 23 and 22. Addresses have 32 bits.
+uint64_t Memory::canonical_erbium(uint64_t address) {
+    constexpr uint64_t NOWHERE = 0xff00000000;
+    if (address >> 32) return NOWHERE | (address & 0xffffffff);
+    if (address >> 29 != 4) return address;
+    return 0x100000000 | (address >> 22 & 3) << 30 | (address >> 24 & 31) << 22 | (address & 0x3fffff);
+}
 
 // In format 1, lines go round the shires: their number is in bits 29, 28 and 10 to 6.
 uint64_t Memory::canonical_scratchpad(uint64_t address, unsigned shire) const {
@@ -62,7 +103,22 @@ uint8_t* Memory::allocate(uint64_t number) {
     return pages[number].get();
 }
 
+uint8_t* Memory::in_erbium(uint64_t address, uint64_t size) {
+    if (const uint64_t offset = address - MRAM; offset < MRAM_BYTES) {
+        if (offset % PAGE + size > PAGE) return nullptr;
+        uint8_t* page = pages[offset >> PAGE_BITS].get();
+        return (page ? page : allocate(offset >> PAGE_BITS)) + offset % PAGE;
+    }
+    const bool is_rom = address - ROM < ROM_BYTES;
+    const uint64_t offset = address - (is_rom ? ROM : SRAM), bytes = is_rom ? ROM_BYTES : SRAM_BYTES;
+    if (offset >= bytes || size > bytes - offset) return nullptr;
+    Page& page = scratchpads[is_rom];
+    if (!page) page.reset(zeros(bytes));
+    return page.get() + offset;
+}
+
 uint8_t* Memory::in_scratchpad(uint64_t address, uint64_t size) {
+    if (member == Member::erbium) return in_erbium(address, size);
     const uint64_t number = (address - SCRATCHPAD) / SCRATCHPAD_PITCH, offset = address % SCRATCHPAD_PITCH;
     if (address < SCRATCHPAD || number >= scratchpads.size()) return nullptr;
     if (offset >= scratchpad_bytes || size > scratchpad_bytes - offset) return nullptr;
@@ -73,9 +129,9 @@ uint8_t* Memory::in_scratchpad(uint64_t address, uint64_t size) {
 // Pages of DRAM that nobody has touched are not made for a read.
 bool Memory::read(uint64_t address, uint64_t size, uint8_t* to) {
     while (size) {
-        const uint64_t offset = address - DRAM;
-        const uint64_t now = std::min(size, offset < DRAM_BYTES ? PAGE - offset % PAGE : size);
-        const bool untouched = offset < DRAM_BYTES && !pages[offset >> PAGE_BITS];
+        const uint64_t offset = address - ram;
+        const uint64_t now = std::min(size, offset < ram_bytes ? PAGE - offset % PAGE : size);
+        const bool untouched = offset < ram_bytes && !pages[offset >> PAGE_BITS];
         const uint8_t* from = untouched ? nullptr : at(canonical(address, 0), now);
         if (!from && !untouched) return false;
         if (from)
@@ -89,8 +145,8 @@ bool Memory::read(uint64_t address, uint64_t size, uint8_t* to) {
 
 bool Memory::write(uint64_t address, uint64_t size, const uint8_t* from) {
     while (size) {
-        const uint64_t offset = address - DRAM;
-        const uint64_t now = std::min(size, offset < DRAM_BYTES ? PAGE - offset % PAGE : size);
+        const uint64_t offset = address - ram;
+        const uint64_t now = std::min(size, offset < ram_bytes ? PAGE - offset % PAGE : size);
         uint8_t* to = at(canonical(address, 0), now);
         if (!to) return false;
         std::memcpy(to, from, now);

@@ -35,6 +35,7 @@ namespace polyloom::minion {
     _(l3, 110)                                                                        \
     _(hop, 12)            /* there and back */                                        \
     _(dram, 91)           /* beyond L3 */                                             \
+    _(mram, 47)           /* Erbium's memory, load to use */                          \
     _(mesh_shire, 50)     /* bytes a cycle to a shire */                              \
     _(mesh_dram, 127)     /* bytes a cycle from DRAM, whole chip */                   \
     _(dram_shire, 24.9)   /* from one memory shire */                                 \

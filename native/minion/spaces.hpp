@@ -70,9 +70,9 @@ template <class P>
 void settle(riscv::Hart<P>& h) {
     HartState& state = *h.state.hart;
     const AddressSpace data = data_space(state);
-    const uint64_t hidden = data.privilege == Privilege::machine ? 0 : Memory::MACHINE_ONLY;
-    state.plain_from = Memory::DRAM + hidden;
-    state.plain_bytes = translates(data) ? 0 : Memory::DRAM_BYTES - hidden;
+    const bool machine_mode = data.privilege == Privilege::machine;
+    state.plain_from = h.state.memory->plain_from(machine_mode);
+    state.plain_bytes = translates(data) ? 0 : h.state.memory->plain_to(machine_mode) - state.plain_from;
     h.code = h.state.codes->template of<P>().of(key_of_space(state));
 }
 

@@ -141,7 +141,7 @@ struct ShireState {
     // Bit 0 gfx off, 1 ML off, 2 cacheops off, 3 ucache_control off, 5 locks off. The reset value is the vendor's
     // emulator's.
     uint64_t minion_feature = 1;
-    uint64_t thread0_disable = 0, thread1_disable = 0, ipi_redirect_filter = 0;
+    uint64_t thread0_disable = 0, thread1_disable = 0, ipi_redirect_filter = 0, ipi_pending = 0;
     std::array<InstructionTags, NEIGHBOURHOODS> instructions;
 };
 

@@ -118,6 +118,7 @@ struct Reduce {
         uint16_t peer = 0;
         bool bad = false;  // itself as its peer, or a function that there is none of: BAD_REDUCE, whatever the count
     };
+    [[nodiscard]] bool is_tree() const { return command == Command::broadcast || command == Command::reduce; }
     // Whether the rounding mode matters, and an invalid one is an illegal instruction.
     [[nodiscard]] bool rounds() const { return command != Command::send && funct == 0; }
     // What `minion` does in it. Without registers, COUNT 0, nothing happens, but BAD_REDUCE is still set.

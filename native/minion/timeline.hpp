@@ -13,8 +13,8 @@
 namespace polyloom::minion {
 
 // Tracks: 0 and 1 the cores, 2 to 9 the classes of operations, 10 to 13 the banks of the shire whose number `owner` is,
-// 14 and 15 the vector unit by hart, 16 and 17 waits by hart. `word` is that of an operation, the address of a line, or
-// the number of a Stall.
+// 14 and 15 the vector unit by hart, 16 and 17 waits by hart, 18 the memory shire `owner`. `word` is that of an
+// operation, the address of a line, or the number of a Stall.
 struct Span {
     uint64_t start = 0, end = 0;
     uint32_t owner = 0, track = 0;
@@ -58,7 +58,7 @@ class Spans {
 // Of a hart, in time.
 class Timeline {
   public:
-    static constexpr uint32_t CORE = 0, VECTOR = 14, WAITS = 16;
+    static constexpr uint32_t CORE = 0, VECTOR = 14, WAITS = 16, MEMORY = 18;
 
     Timeline(Spans& spans, uint32_t hart) : spans(spans), minion(hart / 2), thread(hart & 1) {}
 

@@ -48,9 +48,14 @@ bool allows(uint64_t entry, const AddressSpace& space, Use use) {
 
 // A physical address as a privilege may reach it. Source: facts §9; bits 31 and 30 of an ESR's address are the least
 // privilege.
-Answer reached(const AddressSpace& space, uint64_t physical, unsigned size, Use use, uint64_t address) {
-    switch (region_of(physical)) {
-        case Region::dram: return riscv::DONE;
+Answer reached(const Memory& memory, const AddressSpace& space, uint64_t physical, unsigned size, Use use,
+               uint64_t address) {
+    switch (memory.region_of(physical)) {
+        case Region::dram:
+        case Region::sram: return riscv::DONE;
+        case Region::rom: return use == Use::store ? access_fault(use, address) : riscv::DONE;
+        case Region::mram:
+            return memory.allowed(physical, unsigned(space.privilege)) ? riscv::DONE : access_fault(use, address);
         case Region::dram_machine:
             return space.privilege == Privilege::machine ? riscv::DONE : access_fault(use, address);
         case Region::scratchpad: return use == Use::fetch ? access_fault(use, address) : riscv::DONE;
@@ -82,7 +87,7 @@ Answer walked(Memory& memory, const AddressSpace& space, unsigned shire, uint64_
     unsigned level = levels(root);
     if (!level) {
         physical = memory.canonical(address & PHYSICAL, shire);
-        return reached(space, physical, size, use, address);
+        return reached(memory, space, physical, size, use, address);
     }
     const unsigned bits = PAGE_BITS + 9 * level;
     if (int64_t(address << (64 - bits)) >> (64 - bits) != int64_t(address)) return page_fault(use, address);
@@ -102,7 +107,7 @@ Answer walked(Memory& memory, const AddressSpace& space, unsigned shire, uint64_
         const uint64_t within = (uint64_t(1) << shift) - 1;
         if ((number << PAGE_BITS) & within || !allows(entry, space, use)) return page_fault(use, address);
         physical = memory.canonical(number << PAGE_BITS | (address & within), shire);
-        return reached(space, physical, size, use, address);
+        return reached(memory, space, physical, size, use, address);
     }
     return page_fault(use, address);
 }
@@ -127,7 +132,7 @@ Answer translated(Memory& memory, const HartState& hart, uint64_t address, unsig
         return riscv::DONE;
     }
     const Answer answer = walked(memory, space, shire, address, size, use, physical);
-    const Region region = region_of(physical);
+    const Region region = memory.region_of(physical);
     if (answer.kind == Answer::done && (region == Region::dram || region == Region::dram_machine))
         place = {root, key, physical - within};
     return answer;

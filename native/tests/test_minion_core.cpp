@@ -84,7 +84,7 @@ static void random_words() {
 }
 
 static void memory_ends() {
-    Memory memory(1, 1 << 20);
+    Memory memory(Member::et_soc_1, 1, 1 << 20);
     uint8_t bytes[64] = {1};
     expect(memory.write(Memory::DRAM + Memory::DRAM_BYTES - 64, 64, bytes), "the last line of DRAM");
     expect(!memory.write(Memory::DRAM + Memory::DRAM_BYTES - 63, 64, bytes), "nothing behind it");

@@ -77,9 +77,9 @@ class Chip:
     def __init__(
         self, minions: int, machine: Mapping[str, int], timing: Mapping[str, float], options: Mapping[str, int]
     ) -> None:
-        """`machine`: shires, l2_kib, l3_kib, scratchpad_kib. `options`: hazards (0 off, 1 report, 2 error, 3 poison),
-        functional, threads, errata, trace, most_spans, max_cycles. `timing`: parameters by name; others have their
-        defaults."""
+        """`machine`: shires, l2_kib, l3_kib, scratchpad_kib, erbium (0, 1). `options`: hazards (0 off, 1 report,
+        2 error, 3 poison), functional, threads, errata, trace, most_spans, max_cycles. `timing`: parameters by name;
+        others have their defaults."""
 
     def write(self, address: int, data: bytes | NDArray[np.uint8]) -> str:
         """Nothing, or what is there instead of memory."""

@@ -38,6 +38,7 @@ from polyloom.recursion import nesting_error
 LANGUAGE = ("-fsigned-char", "-w", "-fno-color-diagnostics", "-fno-caret-diagnostics")
 C = ("-std=gnu17",)
 CPP = ("-xc++", "-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+ASSEMBLY = ("-xassembler-with-cpp",)
 """What a unit is written in. C++ has no library here, and what would need one to run."""
 ARITHMETIC = (
     "-O1",
@@ -220,10 +221,12 @@ def bare_executable(
     *more: str,
     explained: Explain | None = None,
     unlinked: Explain | None = None,
+    encoded: Callable[[str], str] | None = None,
 ) -> bytes:
     """Static executable of texts, each behind the options of its language, for a machine without a system, placed by a
     linker script; `explained` and `unlinked` make diagnostics of the messages of clang and of the linker (ELF
-    specification, "Program Linking").
+    specification, "Program Linking"). `encoded` writes instructions that clang's assembler does not know as words, in
+    the assembly of each unit.
     """
     words = (*ARITHMETIC, "-O2", "-fno-pic", "-ffunction-sections", "-fdata-sections", *more, f"--target={target}")
     with temporary.temporary_folder() as folder:
@@ -233,11 +236,20 @@ def bare_executable(
             source.write_text(unit, encoding="utf-8", errors="surrogateescape")
             objects.append(str(source.with_suffix(".o")))
             rest = (*words, "-c", str(source), "-o", objects[-1])
-            _run_clang(options, *rest, machine=_header_machine(target), language=language, explained=explained)
+            # LLVM's own assembler would refuse what inline assembly has; as text it stays as it is written.
+            if encoded:
+                stop = ("-E",) if language == ASSEMBLY else ("-S", "-fno-integrated-as")
+                rest = (*words, *stop, str(source), "-o", "-")
+            text = _run_clang(options, *rest, machine=_header_machine(target), language=language, explained=explained)
+            if encoded:
+                source.with_suffix(".s").write_text(encoded(text), encoding="utf-8", errors="surrogateescape")
+                rest = (*words, "-c", str(source.with_suffix(".s")), "-o", objects[-1])
+                _run_clang(options, *rest, machine=_header_machine(target), language=(), explained=explained)
         placed, linked = Path(folder, "script.ld"), Path(folder, "linked.elf")
         placed.write_text(script, encoding="utf-8")
-        # Relaxation needs a global pointer, which start-up code of our own does not set.
-        link = ("--gc-sections", "--no-relax", "-T", str(placed), *objects, "-o", str(linked))
+        # Relaxation needs a global pointer, which start-up code of our own does not set. Labels of the compiler say
+        # nothing in listings.
+        link = ("--gc-sections", "--no-relax", "--discard-locals", "-T", str(placed), *objects, "-o", str(linked))
         _run_zig("ld.lld", *link, explained=unlinked)
         return linked.read_bytes()
 

@@ -10,6 +10,7 @@ ENTRY: Final = Entry(
     "polyloom.targets.minion.target:TARGET",
     "minion:32",
     "polyloom.targets.minion.options:Options",
+    verbs={"cc": ("bare-metal C for minions", "polyloom.cli.minion.cc")},
     codes="polyloom.targets.minion.codes:CODES",
     bench={"minion": "polyloom.cli.bench.minion:rows"},
 )

@@ -9,6 +9,7 @@ from polyloom.targets.minion.codes_hazards import CODES as HAZARDS
 from polyloom.targets.minion.codes_host import CODES as HOST
 from polyloom.targets.minion.codes_loops import CODES as LOOPS
 from polyloom.targets.minion.codes_packed import CODES as PACKED
+from polyloom.targets.minion.codes_source import CODES as SOURCE
 
 CODES: dict[str, tuple[str, str]] = {
     **HOST,
@@ -16,4 +17,5 @@ CODES: dict[str, tuple[str, str]] = {
     **LOOPS,
     **PACKED,
     **HAZARDS,
+    **SOURCE,
 }

@@ -52,4 +52,9 @@ CODES: dict[str, tuple[str, str]] = {
         "At padded borders, `tensor_conv_size` and `tensor_conv_ctrl` have 15 bits for pixels of a row and 7 for the "
         "stride. Give rows of\nfewer than 32768 pixels, or an image that has its border.",
     ),
+    "PL1342": (
+        "loops for Erbium",
+        "Kernels in Python, C and the equation language are compiled for ET-SoC-1. Erbium runs programs in C "
+        "(`polyloom cc`) and\nassembly.",
+    ),
 }

@@ -43,9 +43,14 @@ _AHEAD: Final = IrPlace(reason="brings arrays nearer before they are needed")
 
 
 def compile_plan(content: Content, where: Place, values: Mapping[str, int], options: Options) -> bytes:
-    """Executable of a plan for values of its parameters, on the minions of a place. Errors: PL1330, PL1335, and those
-    of the phases.
+    """Executable of a plan for values of its parameters, on the minions of a place. Errors: PL1330, PL1335, PL1342, and
+    those of the phases.
     """
+    # Programs place arrays in DRAM and intermediates in scratchpads.
+    if where.machine.is_erbium:
+        message = f"loops are compiled for ET-SoC-1, and {where.machine.name} has other memory"
+        help = "write the program in C: polyloom cc FILE.c -o FILE.elf --on minion:erbium"
+        raise input_error("PL1342", message, help=help)
     plan = content.plan
     signature = bind_extents(plan_signature(plan), values)
     _check_extents(signature)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine files: how many shires there are, and how each one's 4 MiB are split into L2, a slice of L3 and scratchpad.
+"""Machine files: how many shires there are, and how each one's 4 MiB are split into L2, a slice of L3 and scratchpad;
+or Erbium, which has neither.
 
 A member is a TOML text; `based_on` names a shipped member whose values stand for the keys that are not given. Source of
 the sizes: the programmer's reference manual, "Memory map", and what the firmware sets up. The documentation gives each
@@ -26,7 +27,11 @@ SHIRE_KIB: Final = 4096
 MINIONS_PER_SHIRE: Final = 32
 SHIRES: Final = 32
 """Compute shires of the chip."""
-_KEYS: Final = ("name", "based_on", "shires", "l2_kib", "l3_kib", "scratchpad_kib")
+ERBIUM: Final = "erbium"
+FAMILIES: Final = (DEFAULT, ERBIUM)
+"""What differs in its memory map; a member without `family` is of the first."""
+ERBIUM_MINIONS: Final = 8
+_KEYS: Final = ("name", "based_on", "family", "shires", "l2_kib", "l3_kib", "scratchpad_kib")
 _SPLIT: Final = ("l2_kib", "l3_kib", "scratchpad_kib")
 
 
@@ -41,11 +46,22 @@ class Machine:
     l2_kib: int
     l3_kib: int
     scratchpad_kib: int
+    family: str = DEFAULT
+
+    @property
+    def is_erbium(self) -> bool:
+        """Eight minions over MRAM, without shires' SRAM (sw-sysemu, emu_defines.h)."""
+        return self.family == ERBIUM
 
     @property
     def minions(self) -> int:
         """Number of minions."""
-        return self.shires * MINIONS_PER_SHIRE
+        return ERBIUM_MINIONS if self.is_erbium else self.shires * MINIONS_PER_SHIRE
+
+    @property
+    def harts(self) -> int:
+        """Number of hart ids, two for each minion."""
+        return 2 * self.minions
 
     @property
     def scratchpad_bytes(self) -> int:
@@ -67,6 +83,10 @@ def load(name_or_path: str) -> Machine:
 def read(text: str, name: str) -> Machine:
     """The member that `text` describes; messages call the text `name`. Errors: PL0302 to PL0306, PL1300, PL1301."""
     table = _MEMBERS.table(text, name, _KEYS)
+    if "family" in table.content:
+        _check_family(table)
+        if table.text("family") == ERBIUM:
+            return Machine(table.text("name"), 1, 0, 0, 0, ERBIUM)
     machine = Machine(
         name=table.text("name"),
         shires=table.integer("shires", 1, SHIRES),
@@ -82,7 +102,22 @@ def read(text: str, name: str) -> Machine:
 def resolve(machine: Machine) -> str:
     """Machine file with every key written out, for the record of a run; `read` makes an equal machine of it."""
     rows = [f"name = {json.dumps(machine.name, ensure_ascii=False)}"]
+    if machine.is_erbium:
+        return "\n".join([*rows, f'family = "{ERBIUM}"']) + "\n"
     return "\n".join([*rows, *(f"{key} = {getattr(machine, key)}" for key in ("shires", *_SPLIT))]) + "\n"
+
+
+def _check_family(table: Table) -> None:
+    """Errors: PL1301 for a family that there is none of, or a split of SRAM that Erbium does not have."""
+    family = table.text("family")
+    if family not in FAMILIES:
+        help = f"write {' or '.join(FAMILIES)}"
+        raise input_error("PL1301", f"there is no family '{family}'", span=table.value_span("family"), help=help)
+    # Also where a file is based on the member: whatever it splits does not exist.
+    split = next((key for key in ("shires", *_SPLIT) if key in table.content), None)
+    if family == ERBIUM and split:
+        message = f"'{split}' is of shires, which Erbium does not have"
+        raise input_error("PL1301", message, span=table.span(split), help=f"leave {split} out")
 
 
 def _check_split(table: Table, machine: Machine) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.targets.minion.machine import DEFAULT, MINIONS_PER_SHIRE, Machine, load
+from polyloom.targets.minion.machine import DEFAULT, ERBIUM, MINIONS_PER_SHIRE, Machine, load
 
 MINIONS: Final = 1
 """Where no count is given."""
@@ -62,8 +62,10 @@ def _check_count(machine: Machine, count: int) -> None:
     if count < 1:
         raise _count_error(f"a program cannot run on {count} minions")
     if count > machine.minions:
-        help = f"write at most minion:{machine.minions}"
-        shires = f"{machine.shires} shires of {MINIONS_PER_SHIRE}" if machine.shires > 1 else "one shire"
+        name = f"{ERBIUM}:" if machine.name == ERBIUM else ""
+        help = f"write at most minion:{name}{machine.minions}"
+        one = "one neighbourhood" if machine.is_erbium else "one shire"
+        shires = f"{machine.shires} shires of {MINIONS_PER_SHIRE}" if machine.shires > 1 else one
         raise input_error("PL1302", f"{machine.name} has {machine.minions} minions ({shires}), not {count}", help=help)
     # FLB barriers and the credit masks of a barrier are those of a whole shire (manual, chapters 10 and 11): a shire in
     # part would need code of its own.

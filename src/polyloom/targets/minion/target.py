@@ -15,6 +15,7 @@ from polyloom.targets.minion.compile import compile_plan
 from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.map.form import FORM
 from polyloom.targets.minion.map.phase_work import Content
+from polyloom.targets.minion.memory_map import reset_address
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, parse_place
 from polyloom.targets.minion.run import compiled_file
@@ -72,8 +73,7 @@ def _report(program: Program, execution: Execution) -> Sequence[Report]:
 
 
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
-    del place
-    return assemble(text, name, open_file=folder_files(options.include))
+    return assemble(text, name, reset_address(place.machine), open_file=folder_files(options.include))
 
 
 TARGET: Final = Target(

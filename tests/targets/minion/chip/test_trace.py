@@ -145,3 +145,26 @@ def test_a_trace_that_is_cut_says_so() -> None:
     told = events.trace(Outcome("passed", 1, 1, events=part, cut=cut), Locator())  # pyright: ignore[reportArgumentType]
     assert told.notice == f"the trace has 100 spans and is complete up to cycle {cut:,} only"
     assert events.trace(Outcome("passed", 1, 1, events=whole), Locator()).notice == ""  # pyright: ignore[reportArgumentType]
+
+
+def test_lines_of_dram_show_their_banks_and_memory_shires() -> None:
+    """Of scalar loads, tensor loads and evictions: line n is in bank n % 4 and comes from memory shire n % 8."""
+    scalar = "".join(f"ld x{5 + n}, {64 * n}(a0)\n" for n in range(3))
+    text = f"li a0, {ARRAYS + 8 * 64}\n{scalar}" + load(0, 2, ARRAYS + 3 * 64) + wait(0)
+    done = run(FIRST_HARTS + START + text, trace=True)
+    lines: dict[int, list[int]] = {}
+    for start, end, owner, track, word, pc in done.result["events"]:
+        if events.TRACKS[track] == "memory":
+            assert owner == word >> 6 & 7 and start < end and pc
+            lines.setdefault(owner, []).append(word & ~63)
+    for n in (8, 9, 10, 3, 4):
+        address = ARRAYS + 64 * n
+        assert address in lines[n % 8]
+        assert any(
+            events.TRACKS[t] == f"bank {n % 4}" and w & ~63 == address for _, _, _, t, w, _ in done.result["events"]
+        )
+    for owner in lines:
+        found = spans_of(done, "memory", owner)
+        assert all(a[1] <= b[0] for a, b in pairwise(found)), "one line after another"
+    told = events.trace(Outcome("passed", 1, 1, events=done.result["events"]), Locator())  # pyright: ignore[reportArgumentType]
+    assert {"minion 0", "shire 0", "memory shire 0"} <= {span.group for span in told.spans}

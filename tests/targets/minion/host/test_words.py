@@ -93,7 +93,7 @@ def told(run: model.Run, how: Setup) -> str:
     """All that is said of a run."""
     outcome, locator = run.outcome, Locator()
     parts = [findings.lines(outcome, locator), findings.as_json(outcome, locator), events.trace(outcome, locator)]
-    ended = report.end_diagnostic(outcome, locator, MOST, how.functional)
+    ended = report.end_diagnostic(outcome, locator, how)
     if outcome.stop == "deadlock":
         ended = findings.deadlock(outcome, locator)
     return f"{outcome.stop} {outcome.cycles} {outcome.instructions} {parts} {ended}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trace of a run as the model recorded it: for each hart its core, the vector unit and its waits; for each minion the
-load engines, FMA, quant, reduce and store; and each bank of a shire.
+load engines, FMA, quant, reduce and store; each bank of a shire; and each memory shire.
 
 A core is busy while it issues instructions that are not the vector unit's, the vector unit while one of its
 instructions is in its pipeline. The numbers of tracks and waits are those of native/minion/timeline.hpp.
@@ -32,6 +32,7 @@ TRACKS: Final = (
     ),
     *("bank 0", "bank 1", "bank 2", "bank 3"),
     *("vector 0", "vector 1", "waits 0", "waits 1"),
+    "memory",
 )
 """By the number that the model gives them."""
 WAITS: Final = (
@@ -41,7 +42,8 @@ WAITS: Final = (
 )
 """What a hart waits for, by number."""
 _PORTS: Final = range(TRACKS.index("bank 0"), TRACKS.index("vector 0"))
-_STALLS: Final = range(TRACKS.index("waits 0"), len(TRACKS))
+_STALLS: Final = range(TRACKS.index("waits 0"), TRACKS.index("memory"))
+_MEMORY: Final = TRACKS.index("memory")
 _OPERATIONS: Final = range(TRACKS.index("load L1Scp"), _PORTS.start)
 
 
@@ -62,12 +64,12 @@ def _span(event: Event, locator: Locator) -> Span:
     to wait.
     """
     start, end, owner, track, word, pc = event
-    group = f"shire {owner}" if track in _PORTS else f"minion {owner}"
+    group = f"{'shire' if track in _PORTS else 'memory shire' if track == _MEMORY else 'minion'} {owner}"
     where = locator.at(pc)
     arguments = [("pc", str(where))] if pc else []
     arguments += [("source", where.source)] if pc and where.source else []
     arguments += [("reason", where.reason)] if pc and where.reason else []
-    if word and (track in _PORTS or track in _OPERATIONS):
+    if word and (track in _PORTS or track in _OPERATIONS or track == _MEMORY):
         arguments.append(("word", f"{word:#018x}"))
     # Viewers do not draw spans without length.
     return Span(group, TRACKS[track], _name(track, word), start, max(end - start, 1), tuple(arguments))

@@ -58,7 +58,7 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
 
 def _check_end(outcome: Outcome, program: Program, setup: Setup) -> None:
     """Errors: PL1310, and exit 70 for any other end that is not `passed`."""
-    ended = report.end_diagnostic(outcome, program.locator, setup.max_cycles, setup.functional)
+    ended = report.end_diagnostic(outcome, program.locator, setup)
     # A long run may be the user's wish, so the limit is reported as the user's error.
     if ended is not None and outcome.stop == "max-cycles":
         raise PolyloomError(ended)

@@ -93,6 +93,7 @@ def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> 
 
     machine = setup.place.machine
     sizes = {key: getattr(machine, key) for key in ("shires", "l2_kib", "l3_kib", "scratchpad_kib")}
+    sizes["erbium"] = int(machine.is_erbium)
     chip = Chip(setup.place.minions, sizes, timing.parameters(), _options(setup))
     for segment in program.segments:
         _write(chip, segment.address, segment.data)

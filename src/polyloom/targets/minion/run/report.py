@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.diagnostics import INPUT, Diagnostic
+from polyloom.targets.minion.machine import Machine
 from polyloom.targets.minion.memory_map import region_name
-from polyloom.targets.minion.run.model import Outcome, Trap
+from polyloom.targets.minion.run.model import Outcome, Setup, Trap
 from polyloom.targets.minion.words.locate import Locator
 
 CAUSES: Final = {
@@ -53,30 +54,34 @@ def cause_name(cause: int) -> str:
     return CAUSES.get(cause, f"cause {cause}")
 
 
-def trap_diagnostic(trap: Trap, locator: Locator) -> Diagnostic:
+def trap_diagnostic(trap: Trap, locator: Locator, machine: Machine) -> Diagnostic:
     """Diagnostic PL1309 of a trap without a handler."""
     where = locator.at(trap.pc)
     message = f"{hart_name(trap.hart)} trapped at {where}: {cause_name(trap.cause)}"
     notes = [f"cause {trap.cause}, value {trap.value:#x}"]
     # mtval has the address only for faults of accesses (RISC-V privileged manual, mtval).
     if trap.cause in _ACCESSES:
-        notes.append(f"{trap.value:#x} is {region_name(trap.value)}")
+        notes.append(f"{trap.value:#x} is {region_name(machine, trap.value)}")
     # An address without memory has no word to show.
     if trap.cause == 2 and trap.word:
         notes.append(f"the word is {trap.word:#010x}")
     help = _HELP.get(trap.cause, "install a handler in mtvec, which is 0, or mend the instruction")
+    # Other memories hold code there.
+    if trap.cause == 1 and machine.is_erbium:
+        help = "harts fetch instructions from MRAM, the boot ROM and the scratch SRAM"
     return Diagnostic("PL1309", message, INPUT, notes=tuple(notes), help=help)
 
 
-def end_diagnostic(outcome: Outcome, locator: Locator, max_cycles: int, functional: bool) -> Diagnostic | None:
+def end_diagnostic(outcome: Outcome, locator: Locator, setup: Setup) -> Diagnostic | None:
     """Diagnostic of how a run ended, hazards and deadlocks apart. Codes: PL1309 to PL1311."""
     if outcome.trap is not None:
-        return trap_diagnostic(outcome.trap, locator)
+        return trap_diagnostic(outcome.trap, locator, setup.place.machine)
     if outcome.stop == "failed":
         message = f"{hart_name(outcome.hart)} says that the program failed: it wrote 0x50bad000 to validation0"
         return Diagnostic("PL1311", message, INPUT, help="what the program printed stands in the report")
     if outcome.stop == "max-cycles":
-        unit = "instructions of a hart" if functional else "cycles"
+        max_cycles = setup.max_cycles
+        unit = "instructions of a hart" if setup.functional else "cycles"
         notes = (f"{hart_name(outcome.hart)} is at {locator.at(outcome.pc)}",)
         message = f"the program has not ended after {max_cycles} {unit}"
         help = f"is there a loop without an end? --max-cycles {10 * max_cycles} lets it run longer"

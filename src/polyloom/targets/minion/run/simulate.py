@@ -74,7 +74,7 @@ def build_setup(options: Options, place: Place, trace: bool) -> Setup:
 
 
 def _wrong(outcome: Outcome, program: Program, setup: Setup) -> tuple[Diagnostic, ...]:
-    ended = report.end_diagnostic(outcome, program.locator, setup.max_cycles, setup.functional)
+    ended = report.end_diagnostic(outcome, program.locator, setup)
     wrong = findings.end_error(outcome, program.locator) if ended is None else ended
     return () if wrong is None else (wrong,)
 

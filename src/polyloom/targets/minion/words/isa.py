@@ -89,6 +89,8 @@ CSRS: Final[Mapping[int, str]] = {
     **{0x8D0 + n: f"validation{n}" for n in range(4)},
     0x8DF: "lock_va",
     0x8FF: "unlock_va",
+    # Ports between minions, which the model does not have.
+    **{0x9CC + n: f"portctrl{n}" for n in range(4)},
     0xB00: "mcycle",
     0xB02: "minstret",
     **{0xB00 + n: f"mhpmcounter{n}" for n in range(3, 32)},
@@ -97,6 +99,8 @@ CSRS: Final[Mapping[int, str]] = {
     0xC02: "instret",
     **{0xC00 + n: f"hpmcounter{n}" for n in range(3, 32)},
     0xCC0: "fccnb",
+    **{0xCC8 + n: f"porthead{n}" for n in range(4)},
+    **{0xCCC + n: f"portheadnb{n}" for n in range(4)},
     0xCD0: "hartid",
     0xF11: "mvendorid",
     0xF12: "marchid",

@@ -17,7 +17,7 @@ from polyloom.riscv import image, symbols
 from polyloom.riscv.image import MAGIC, Segment
 from polyloom.riscv.names import parse_isa
 from polyloom.targets.minion.machine import Machine
-from polyloom.targets.minion.memory_map import DRAM, DRAM_BYTES, RESET, find_gap, in_dram
+from polyloom.targets.minion.memory_map import code_memory, find_gap, holds_code, reset_address
 from polyloom.targets.minion.words.locate import Locator
 from polyloom.targets.target import Loaded
 
@@ -66,8 +66,8 @@ def load(files: Sequence[Loaded], raw: Sequence[Loaded], entry: int | None, mach
     parts = [*(Part(executables[0].path, s) for i in found for s in i.segments if s.size), *parts]
     _check_memory(parts, machine)
     _check_overlap(parts)
-    start = entry if entry is not None else found[0].entry if found else _default_entry(raw)
-    _check_entry(start, parts)
+    start = entry if entry is not None else found[0].entry if found else _default_entry(raw, machine)
+    _check_entry(start, parts, machine)
     elf = executables[0].data if executables else b""
     named = symbols.symbol_extents(elf) if elf else {}
     return Program(tuple(parts), start, named, Locator.of(elf), elf)
@@ -107,10 +107,11 @@ def _raw(file: Loaded) -> Part:
     return Part(file.path, Segment(file.address or 0, file.data, len(file.data), True))
 
 
-def _default_entry(raw: Sequence[Loaded]) -> int:
+def _default_entry(raw: Sequence[Loaded], machine: Machine) -> int:
     """Entry without an executable: the reset address if a file covers it. Errors: PL1306."""
-    if any((f.address or 0) <= RESET < (f.address or 0) + len(f.data) for f in raw):
-        return RESET
+    reset = reset_address(machine)
+    if any((f.address or 0) <= reset < (f.address or 0) + len(f.data) for f in raw):
+        return reset
     help = f"write --entry {raw[0].address or 0:#x}" if raw else "write --entry with an address"
     raise input_error("PL1306", "nothing says where the program starts", help=help)
 
@@ -124,7 +125,8 @@ def _check_memory(parts: Iterable[Part], machine: Machine) -> None:
             message = (
                 f"'{part.file}' has {segment.size} bytes at {segment.address:#x}, and {lack.address:#x} is {lack.what}"
             )
-            help = f"link it into DRAM ({DRAM:#x} to {DRAM + DRAM_BYTES - 1:#x}) or a scratchpad (0x80000000 on)"
+            other = "" if machine.is_erbium else " or a scratchpad (0x80000000 on)"
+            help = f"link it into {code_memory(machine)}{other}"
             raise input_error("PL1304", message, help=help)
 
 
@@ -139,8 +141,8 @@ def _check_overlap(parts: Iterable[Part]) -> None:
             )
 
 
-def _check_entry(entry: int, parts: Sequence[Part]) -> None:
-    """Errors: PL1306 where the entry is odd, outside of what is loaded, in data, or outside DRAM."""
+def _check_entry(entry: int, parts: Sequence[Part], machine: Machine) -> None:
+    """Errors: PL1306 where the entry is odd, outside of what is loaded, in data, or in no memory of code."""
     # With compressed instructions, every even address may hold one (RISC-V unprivileged manual, chapter C).
     if entry % 2:
         raise input_error(
@@ -154,6 +156,7 @@ def _check_entry(entry: int, parts: Sequence[Part]) -> None:
     if not owner.segment.is_code:
         message = f"the entry {entry:#x} is in data of '{owner.file}'"
         raise input_error("PL1306", message, help="name the address of an instruction: --entry ADDRESS")
-    if not in_dram(entry):
-        message = f"the entry {entry:#x} is outside DRAM, from which alone harts fetch instructions"
-        raise input_error("PL1306", message, help=f"link code at {DRAM:#x} or above")
+    if not holds_code(machine, entry):
+        kind = "MRAM" if machine.is_erbium else "DRAM"
+        message = f"the entry {entry:#x} is outside {kind}, from which alone harts fetch instructions"
+        raise input_error("PL1306", message, help=f"link code into {code_memory(machine)}")
