@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.frontend.c.canonical.aggregates import Fields, replace_aggregates
-from polyloom.frontend.c.canonical.array_recovery import recover_arrays
+from polyloom.frontend.c.canonical.arguments.parameter_copies import copy_parameters
+from polyloom.frontend.c.canonical.arguments.promotion import PromotedPlace, promote_arguments
 from polyloom.frontend.c.canonical.countdowns import rewrite_countdowns
 from polyloom.frontend.c.canonical.do_loops import hoist_test_effects
 from polyloom.frontend.c.canonical.gotos import eliminate_gotos
@@ -21,12 +22,11 @@ from polyloom.frontend.c.canonical.headers import split_headers
 from polyloom.frontend.c.canonical.initializers import expand_initializers
 from polyloom.frontend.c.canonical.inlining import dereferenced_address, inline_calls, rename_pointers
 from polyloom.frontend.c.canonical.memory_functions import expand_memory_calls
-from polyloom.frontend.c.canonical.parameter_copies import copy_parameters
-from polyloom.frontend.c.canonical.pointer_ranges import split_pointers
-from polyloom.frontend.c.canonical.promotion import PromotedPlace, promote_arguments
+from polyloom.frontend.c.canonical.pointers.array_recovery import recover_arrays
+from polyloom.frontend.c.canonical.pointers.live_ranges import split_pointers
+from polyloom.frontend.c.canonical.pointers.swaps import eliminate_swaps
 from polyloom.frontend.c.canonical.statics import automatic
 from polyloom.frontend.c.canonical.subscripts import unwrap_subscripts
-from polyloom.frontend.c.canonical.swaps import eliminate_swaps
 from polyloom.frontend.c.canonical.switches import eliminate_switches
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.effects import separate_effects

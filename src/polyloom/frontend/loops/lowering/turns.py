@@ -18,8 +18,8 @@ from polyloom.frontend.loops.counters import (
     with_values,
 )
 from polyloom.frontend.loops.headers import Header, loop_header
-from polyloom.frontend.loops.induction import (
-    Course,
+from polyloom.frontend.loops.induction.courses import Course
+from polyloom.frontend.loops.induction.variables import (
     find_course,
     propagate,
     scope_after_loop,

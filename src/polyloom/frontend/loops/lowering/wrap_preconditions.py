@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from polyloom.frontend.affine_proofs import is_infeasible, is_nonnegative
 from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form
 from polyloom.frontend.loops.counters import assigned_symbol, changed_counters, with_values
-from polyloom.frontend.loops.induction import propagate
+from polyloom.frontend.loops.induction.variables import propagate
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.substatements import child_statements
 from polyloom.frontend.loops.tree import CASTS, Node

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.frontend.c.canonical.pointers import (
+from polyloom.frontend.c.canonical.pointers.sources import (
     Source,
     is_pointer,
     list_assignments,

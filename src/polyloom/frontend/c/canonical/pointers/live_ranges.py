@@ -13,7 +13,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.canonical.pointers import is_pointer, list_assignments, roots, source, variable_identity
+from polyloom.frontend.c.canonical.pointers.sources import (
+    is_pointer,
+    list_assignments,
+    roots,
+    source,
+    variable_identity,
+)
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node
