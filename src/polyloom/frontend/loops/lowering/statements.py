@@ -136,6 +136,9 @@ class Statements(CounterChanges):
         if known and declaration.ctype not in TYPES:
             # An offset of 64 bits, which is for subscripts alone.
             return (), replace(scope, products={**scope.products, declaration.symbol: product})
+        if initial is None and declaration.symbol in self.roles.counters and declaration.ctype not in TYPES:
+            # A counter of 64 bits, which is never data.
+            return (), scope
         storage = self.local(declaration, scope)
         if declaration.symbol in self.roles.counters:
             self.counted.add(storage.name)
