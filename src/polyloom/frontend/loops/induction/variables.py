@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Final
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.affine_proofs import is_nonnegative
@@ -61,8 +60,8 @@ def find_course(
     moving = {*map(hidden_name, names), *(own.symbols if own is not None else ())}
     steps = {name: _constant_difference(behind.symbols.get(name), symbols[name], moving) for name in sorted(names)}
     if None in steps.values() and before is not None and turn is not None:
-        far = scope.restrict_domain(_far_from_limits(statements, symbols))
-        guessed = propagate(statements, far if holds is None else far.restrict_domain(holds), counters).symbols
+        # Where nothing is executed, nothing wraps: what follows is a guess.
+        guessed = propagate(statements, replace(scope, domain=Condition(())), counters).symbols
         trial = _trial_steps(steps, guessed, symbols, moving, turn)
         steps = _verified_steps(statements, steps, trial, inside, counters, before, turn)
     live = {
@@ -115,15 +114,6 @@ def _growth(form: Affine, rates: Mapping[str, Affine | None]) -> Affine | None:
     grown = [(c, rates[name]) for name, c in form.terms if name in rates]
     known = [rate * c for c, rate in grown if rate is not None]
     return sum(known, Affine()) if len(known) == len(grown) else None
-
-
-_FAR: Final = 64
-
-
-def _far_from_limits(statements: Iterable[Node], symbols: Mapping[str, Affine]) -> Condition:
-    """Where variables are so far from the ends of their types that a turn does not make them wrap."""
-    unsigned = _unsigned(statements, symbols)
-    return Condition(tuple(Polyhedron(tuple(form - _FAR for form in piece.constraints)) for piece in unsigned.pieces))
 
 
 def _verified_steps(
