@@ -527,3 +527,22 @@ void swapped_roles(unsigned na, unsigned nb, const int a[na], const int b[nb], i
     shorter = end - nb;
   }
 }
+
+static void all_magnitudes(const short *from, short *to, int n) {
+  while (n > 0) {
+    short in = *from++;
+    *to++ = in > 0 ? in : (short)-in;
+    n--;
+  }
+}
+
+void magnitude_of_one(int n, const short x[n], short y[n]) {
+  for (int i = 0; i < n; i++) {
+    short v = x[i];
+    if (v < -3) {
+      all_magnitudes(&v, &v, 1);
+      v -= 1;
+    }
+    y[i] = v;
+  }
+}

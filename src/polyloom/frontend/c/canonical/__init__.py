@@ -22,6 +22,7 @@ from polyloom.frontend.c.canonical.headers import split_headers
 from polyloom.frontend.c.canonical.initializers import expand_initializers
 from polyloom.frontend.c.canonical.inlining import dereferenced_address, inline_calls, rename_pointers
 from polyloom.frontend.c.canonical.memory_functions import expand_memory_calls
+from polyloom.frontend.c.canonical.pointers.addressed_scalars import index_addressed_scalars
 from polyloom.frontend.c.canonical.pointers.array_recovery import recover_arrays
 from polyloom.frontend.c.canonical.pointers.live_ranges import split_pointers
 from polyloom.frontend.c.canonical.pointers.swaps import eliminate_swaps
@@ -61,7 +62,7 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
     body = function.inner[-1]
     body = replace_returns(body, result_variable(function)) or body
     body = expand_initializers(automatic(body), file.tables)
-    body = replace_aggregates(body, file.records)
+    body = index_addressed_scalars(replace_aggregates(body, file.records))
     body = rewrite_countdowns(body)
     body = separate_effects(body)
     body = unwrap_subscripts(body)

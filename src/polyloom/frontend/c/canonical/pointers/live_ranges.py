@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
+from polyloom.frontend.c.canonical.inlining import has_effect
 from polyloom.frontend.c.canonical.pointers.sources import (
     is_pointer,
     list_assignments,
@@ -51,9 +52,10 @@ def split_pointers(body: Node, parameters: Sequence[Node]) -> Node:
 
 
 def _remove_dead_pointers(node: Node, used: Collection[str]) -> Statements:
-    """Declarations without pointers that nothing names any more."""
+    """Declarations without pointers that nothing names."""
     if node.kind == "declare":
-        kept = tuple([d for d in node.inner if d.symbol in used or d.initial or not is_pointer(d)])
+        live = (d for d in node.inner if d.symbol in used or not is_pointer(d) or has_effect(d))
+        kept = tuple(live)
         return (replace(node, inner=kept),) if kept else ()
     return (map_statements(node, lambda child: _remove_dead_pointers(child, used)),)
 
