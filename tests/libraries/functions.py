@@ -20,7 +20,7 @@ from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
 HERE: Final = Path(__file__).parent
-_CALLED: Final = re.compile(r"the function `(\w+)` cannot be called here")
+_CALLED: Final = re.compile(r"(?:the function|is passed to) `(\w+)`(?: cannot be called here|, whose body)")
 _TABLE: Final = re.compile(r"`(\w+)` is neither")
 _EXTENT: Final = re.compile(r"the outermost extent of `([^`]+)` is not known")
 _ROUNDS: Final = 40

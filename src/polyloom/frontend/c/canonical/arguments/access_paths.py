@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.tree import Node, refusal, strip_casts
 from polyloom.frontend.loops.types import COUNTING, SHORT
 
@@ -99,11 +100,15 @@ def check_escapes(body: Node, roots: Roots, uses: Mapping[Access, Node]) -> None
     """Escape analysis: of a structure only its fields are used. Raises PL0161."""
     bases = {id(strip_casts(n.inner[0])) for n in body if n.kind == "member" or n.opcode in ("*", "&")}
     known = {access.root for access in uses}
+    calls = {id(strip_casts(a)): callee_name(n) for n in body if n.kind == "call" for a in n.inner[1:]}
     for node in body:
         is_whole = node.kind in ("name", "member") and is_record(node.ctype.removesuffix("*"))
         if is_whole and id(node) not in bases and (found := roots.access(node)) is not None and found.root in known:
             message = f"the structure `{node.name}` is used as a whole, and only fields of it can be arguments"
-            help = "use its fields one by one; functions that it is passed to must have a body that is in the file"
+            help = "use its fields one by one"
+            if called := calls.get(id(node)):
+                message = f"the structure `{node.name}` is passed to `{called}`, whose body is not known"
+                help = f"name the file that defines `{called}` by --with FILE"
             raise refusal("PL0161", message, node, help)
 
 
