@@ -546,3 +546,9 @@ void magnitude_of_one(int n, const short x[n], short y[n]) {
     y[i] = v;
   }
 }
+
+int null_checked(int n, const float x[n + 1], float y[n]) {
+  if (!x || y == 0 || n < 1) return -1;
+  for (int i = 0; i < n; i++) y[i] = x != 0 ? 2.0f * x[0] : 1.0f;
+  return 0;
+}

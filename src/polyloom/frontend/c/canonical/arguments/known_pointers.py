@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.frontend.c.canonical.arguments.access_paths import Roots
@@ -44,17 +44,23 @@ def _sets_variable(statement: Node, name: str) -> bool:
     return statement.kind == "binary" and statement.opcode == "=" and strip_casts(statement.inner[0]).name == name
 
 
-def fold_null_tests(body: Node, roots: Roots) -> Node:
-    """Comparisons with the null pointer, fold_test: what is passed to a run is never null."""
+def fold_null_tests(body: Node, roots: Roots, parameters: Sequence[Node]) -> Node:
+    """Comparisons of structures and of pointer parameters with the null pointer: what a run passes is never null."""
+    assigned = {strip_casts(n.inner[0]).symbol for n in body if n.kind == "binary" and n.opcode == "="}
+    arrays = {p.symbol for p in parameters if p.ctype.endswith("*")} - assigned
+
+    def is_known(node: Node) -> bool:
+        return node.ctype.endswith("*") and (roots.access(node) is not None or strip_casts(node).symbol in arrays)
 
     def fold_test(node: Node) -> Node | None:
         if node.opcode in ("==", "!=") and len(node.inner) == 2:
-            pointers = [side for side in node.inner if side.ctype.endswith("*")]
-            known = [side for side in pointers if roots.access(side) is not None]
-            nulls = [side for side in pointers if _is_null(side)]
+            known = any(map(is_known, node.inner))
+            nulls = [side for side in node.inner if side.ctype.endswith("*") and _is_null(side)]
             return make.number(int(node.opcode == "!="), node) if known and nulls else None
-        if node.opcode == "!" and node.inner[0].ctype.endswith("*") and roots.access(node.inner[0]) is not None:
+        if node.opcode == "!" and is_known(node.inner[0]):
             return make.number(0, node)
+        if node.opcode == "PointerToBoolean" and is_known(node.inner[0]):
+            return make.number(1, node)
         return None
 
     return make.replace_nodes(body, fold_test)

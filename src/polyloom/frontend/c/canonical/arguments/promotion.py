@@ -61,7 +61,7 @@ def promote_arguments(
     roots = Roots(pointers, variables)
     body = make.replace_nodes(body, lambda node: _converted_place(node, roots))
     roots = _with_aliases(roots, body)
-    body = fold_null_tests(body, roots)
+    body = fold_null_tests(body, roots, parameters)
     body = map_statements(body, lambda node: _remove_aliases(node, roots))
     uses = dict(list_uses(body, roots))
     for access, node in size_fields(shapes, pointers.values()):
@@ -70,7 +70,7 @@ def promote_arguments(
         # A structure of which nothing is used is no argument.
         named = {n.symbol for n in body}
         kept = [p for p in parameters if p.symbol not in pointers or p.symbol in named]
-        return (function if len(kept) == len(parameters) else replace(function, inner=(*kept, body))), ()
+        return replace(function, inner=(*kept, body)), ()
     check_escapes(body, roots, uses)
     taken = {n.name for n in function if n.kind in ("parameter", "variable")}
     stores = frozenset(stored_accesses(body, roots))
