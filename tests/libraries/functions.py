@@ -22,6 +22,7 @@ from polyloom.ir.nest import Nest
 HERE: Final = Path(__file__).parent
 _CALLED: Final = re.compile(r"(?:the function|is passed to) `(\w+)`(?: cannot be called here|, whose body)")
 _TABLE: Final = re.compile(r"`(\w+)` is neither")
+_UNUSED: Final = re.compile(r"the function has no (?:integer argument|array parameter) `([^`]+)`")
 _EXTENT: Final = re.compile(r"the outermost extent of `([^`]+)` is not known")
 _ROUNDS: Final = 40
 
@@ -107,8 +108,19 @@ def _answered(library: Library, function: Function, message: str) -> Function | 
     if library.extent and (missing := _EXTENT.findall(message)):
         shapes = (*options.shapes, *(f"{name}={library.extent}" for name in missing))
         return replace(function, options=replace(options, shapes=shapes))
+    if unused := {_field(name) for name in _UNUSED.findall(message)}:
+        # A field of which nothing is used is no argument.
+        kept = [
+            tuple(text for text in texts if _field(text.partition("=")[0]) not in unused)
+            for texts in (options.shapes, options.values)
+        ]
+        return replace(function, options=replace(options, shapes=kept[0], values=kept[1]))
     for name in (*_CALLED.findall(message), *_TABLE.findall(message)):
         for path in library.companions(name):
             if str(path) not in options.companions and path != function.path:
                 return replace(function, options=replace(options, companions=(*options.companions, str(path))))
     return None
+
+
+def _field(name: str) -> str:
+    return re.sub(r"->|\.", "_", name)
