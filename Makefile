@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench litmus kernels gcc llk dv silicon select-table fuzz arrays device golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays device golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -90,6 +90,11 @@ compare: .venv/installed .venv/tools
 polybench: .venv/installed .venv/tools
 	@test -d "$(POLYBENCH)" || { echo "write make polybench POLYBENCH=DIR" >&2; exit 2; }
 	$(BIN)/python -m tests.kernels.polybench "$(POLYBENCH)"
+
+# LIBS: checkouts of libraries in C, which are not in this repository; tests/libraries lists their functions.
+libraries: .venv/installed .venv/tools
+	@test -n "$(LIBS)" || { echo 'write make libraries LIBS="DIR ..."' >&2; exit 2; }
+	$(BIN)/python -m tests.libraries.table $(LIBS)
 
 # CORPUS: a folder with litmus tests and the logs of another tool.
 litmus: .venv/installed .venv/tools

@@ -43,7 +43,7 @@ LARGER: Final = {
     "cli/bench": 40,
     "exploration": 23,
     "frontend/c": 26,
-    "frontend/loops": 24,
+    "frontend/loops": 22,
     "ir": 54,
     "riscv/backend": 43,
     "transform": 38,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Structures as arguments of a run: a mapping, or a structure of `ctypes`, gives the fields that the program takes;
-`S={"taps": 4}` is `S_taps=4`, as C's `S->taps` is called (frontend.c.canonical.promotion).
+`S={"taps": 4}` is `S_taps=4`, as C's `S->taps` is called (frontend.c.canonical.arguments.promotion).
 """
 
 from __future__ import annotations

@@ -401,3 +401,154 @@ void until_end(int n, int x[n], int y[n]) {
   int *q = y;
   while (p < end) *q++ = 2 * *p++;
 }
+
+void growing_sums(unsigned n, const int x[n], int y[n]) {
+  unsigned count = 1, left = n - 1U;
+  const int *p = x;
+  int *q = y;
+  while (left > 0U) {
+    int sum = 0;
+    unsigned k = count >> 2U;
+    while (k > 0U) {
+      sum += *p++;
+      sum += *p++ ^ 1;
+      sum += *p++;
+      sum -= *p++;
+      k--;
+    }
+    k = count % 4U;
+    while (k > 0U) {
+      sum += *p++;
+      k--;
+    }
+    *q++ = sum;
+    p = x;
+    count++;
+    left--;
+  }
+}
+
+void shrinking_sums(unsigned n, const int x[n], int y[n]) {
+  unsigned count = n - 1U, left = count;
+  const int *p = x, *first = x;
+  int *q = y;
+  while (left > 0U) {
+    int sum = 0;
+    unsigned k = count;
+    while (k > 0U) {
+      sum += *(p + 1);
+      p++;
+      k--;
+    }
+    *q++ = sum;
+    p = ++first;
+    count--;
+    left--;
+  }
+}
+
+void either_correlation(unsigned na, unsigned nb, const float a[na], const float b[nb], float y[2 * na + 2 * nb]) {
+  const float *p = a, *q = b;
+  float *to = y;
+  unsigned char back = 0;
+  unsigned i, j;
+  if (na > nb) {
+    j = na - nb;
+    to += j;
+  } else if (na < nb) {
+    p = b;
+    q = a;
+    to = to + (na + nb - 2U);
+    j = na;
+    na = nb;
+    nb = j;
+    back = 1;
+  }
+  for (i = 0; i <= na + nb - 2U; i++) {
+    float sum = 0.0f;
+    for (j = 0; j <= i; j++)
+      if (i - j < nb && j < na) sum += p[j] * q[i - j];
+    if (back == 1)
+      *to-- = sum;
+    else
+      *to++ = sum;
+  }
+}
+
+void transpose_by_pointers(uint16_t n, uint16_t m, const int a[15], int b[15]) {
+  assert(n == 3 && m == 5);
+  const int *p = a;
+  uint16_t rows = n, i = 0U;
+  do {
+    int *q = b + i;
+    uint16_t columns = m;
+    while (columns > 0U) {
+      *q = *p++;
+      q += n;
+      columns--;
+    }
+    i++;
+    rows--;
+  } while (rows > 0U);
+}
+
+void scratch_then_result(int n, int m, const int x[n], int scratch[n], int y[n]) {
+  const int *from = x;
+  int *to;
+  for (int r = 0; r < 2; r++) {
+    to = scratch + r;
+    from = x;
+    for (int i = r; i < n; i++) *to++ = *from++;
+  }
+  from = scratch;
+  to = y;
+  for (int i = 0; i < n; i++) *to++ = *from++;
+}
+
+void swapped_roles(unsigned na, unsigned nb, const int a[na], const int b[nb], int y[na + nb]) {
+  const int *longer, *shorter, *end, *p;
+  int *to = y;
+  if (na >= nb) {
+    longer = a;
+    shorter = b;
+  } else {
+    longer = b;
+    shorter = a;
+    unsigned swap = na;
+    na = nb;
+    nb = swap;
+  }
+  end = shorter + nb;
+  for (unsigned i = 0; i < na; i++) {
+    int sum = *longer++;
+    p = shorter;
+    while (p < end) sum += *p++;
+    *to++ = sum;
+    shorter = end - nb;
+  }
+}
+
+static void all_magnitudes(const short *from, short *to, int n) {
+  while (n > 0) {
+    short in = *from++;
+    *to++ = in > 0 ? in : (short)-in;
+    n--;
+  }
+}
+
+void magnitude_of_one(int n, const short x[n], short y[n]) {
+  for (int i = 0; i < n; i++) {
+    short v = x[i];
+    if (v < -3) {
+      all_magnitudes(&v, &v, 1);
+      v -= 1;
+    }
+    y[i] = v;
+  }
+}
+
+int null_checked(int n, const float x[n + 1], float y[n]) {
+  if (!x || y == 0 || n < 1) return -1;
+  for (int i = 0; i < n; i++) y[i] = x != 0 ? 2.0f * x[0] : 1.0f;
+  return 0;
+}

@@ -23,7 +23,7 @@ pytest.importorskip("ziglang", reason="C needs the extra `c`")
 PROGRAMS = (HERE / "control.c", HERE / "wide.c")
 HEAD = re.compile(r"^(?!static)[a-z]\w*(?: \w+)* (\w+)\(", re.MULTILINE)
 FUNCTIONS = [(path, name) for path in PROGRAMS for name in HEAD.findall(path.read_text(encoding="utf-8"))]
-SIZES = ((4, 3, 5), (5, 2, 1), (7, 7, 7), (2, 6, 3), (1, 1, 1), (0, 4, 2))
+SIZES = ((4, 3, 5), (5, 2, 1), (7, 7, 7), (2, 6, 3), (1, 1, 1), (0, 4, 2), (3, 5, 2))
 
 
 def inputs(nest: Nest, parameters: dict[str, int], seed: int) -> Arrays:

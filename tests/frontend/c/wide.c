@@ -112,3 +112,13 @@ void wide_words_assigned(uint32_t n, const q31_t a[n], q31_t y[n]) {
     y[i] = z.both.second + z.both.first;
   }
 }
+
+void truncated_numbers(int n, const float x[n], const double d[n], int y[n], int z[n]) {
+  for (int i = 0; i < n; i++) {
+    int64_t wide = (int64_t)(x[i] * 1073741824.0f) + 3;
+    y[i] = (int)(wide >> 7);
+    int64_t sum = 0.0;
+    sum += (int64_t)(d[i] * 12345678901.5);
+    z[i] = (int)(sum >> 20) ^ (int)sum;
+  }
+}

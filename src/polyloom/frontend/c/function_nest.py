@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.c.canonical import RESULT, result_variable
-from polyloom.frontend.c.canonical.promotion import is_volatile
+from polyloom.frontend.c.canonical.arguments.promotion import is_volatile
 from polyloom.frontend.c.extents import extent_assumptions
 from polyloom.frontend.c.library import lower_tree
 from polyloom.frontend.c.signature import extent_factors, given_shapes, given_values

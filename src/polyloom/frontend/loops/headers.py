@@ -68,6 +68,10 @@ class Header:
             return Affine() if is_nonnegative(-lengths[0], scope.domain) else None
         return turn_count(lengths[0], abs(self.step))
 
+    def turn(self, value: Affine) -> Affine | None:
+        """The number of the turn in which the variable has a value, where it counts by one."""
+        return (value - self.first[0]) * self.step if abs(self.step) == 1 and len(self.first) == 1 else None
+
     def final(self, count: Affine | None) -> Affine | None:
         """The variable's value behind the loop."""
         return None if count is None or len(self.first) != 1 else self.first[0] + count * self.step

@@ -18,6 +18,7 @@ from math import lcm
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.affine_proofs import is_infeasible, is_nonnegative, quotient_border
 from polyloom.frontend.loops.affine import DIVISIONS, Scope, affine_form, affine_part, decide_test
+from polyloom.frontend.loops.counters import assigned_symbol
 from polyloom.frontend.loops.headers import loop_header
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.tree import CASTS, Node
@@ -79,15 +80,19 @@ def _complement(piece: Polyhedron) -> Condition:
     return Condition((Polyhedron((-piece.constraints[0] - 1,)),))
 
 
-def strip_size(body: Node, name: str, scope: Scope) -> Size | None:
+def strip_size(body: Node, name: str, scope: Scope, counters: Collection[str]) -> Size | None:
     """Strip mining (Wolfe 1996): the strips of a loop that make the divisions in its body affine; `name` is the loop's
-    symbol.
+    symbol, `counters` are the variables whose values must be affine.
     """
-    return strip_length(_division_periods(body, name, scope))
+    return strip_length(_division_periods(body, name, scope, counters))
 
 
-def _division_periods(node: Node, name: str, scope: Scope, indexes: bool = False) -> Iterator[Period]:
-    """The periods of the divisions in a statement that no condition decides; only an index must be affine."""
+def _division_periods(
+    node: Node, name: str, scope: Scope, counters: Collection[str], indexes: bool = False
+) -> Iterator[Period]:
+    """The periods of the divisions in a statement that no condition decides; only an index, and what is assigned to
+    `counters`, must be affine.
+    """
     if node.kind == "for":
         scope = _inner_scope(node, scope)
     elif is_division(node) and (found := _expression_period(node, name, scope)) is not None:
@@ -97,8 +102,9 @@ def _division_periods(node: Node, name: str, scope: Scope, indexes: bool = False
         ):
             yield found if indexes else replace(found, open=frozenset())
         return
+    indexes = indexes or node.kind == "element" or assigned_symbol(node) in counters
     for child in node.inner:
-        yield from _division_periods(child, name, scope, indexes or node.kind == "element")
+        yield from _division_periods(child, name, scope, counters, indexes)
 
 
 def _inner_scope(loop: Node, scope: Scope) -> Scope:

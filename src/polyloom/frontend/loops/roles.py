@@ -47,6 +47,7 @@ def find_roles(function: Node, sized: Collection[str], constants: Collection[str
         before = len(needed)
         needed.update(_variable_symbols(source for name in needed & own for source in sources.get(name, ())))
         needed.update(_compared_integers(function, loops, integers.union(constants), needed))
+        needed.update(_deciding_integers(function, needed & own) & own)
     assigned = frozenset(_assigned_variables(function))
     sizes = frozenset(needed & own)
     return Roles(loops, frozenset(needed & integers), assigned, sizes & assigned, sizes)
@@ -136,6 +137,20 @@ def _compared_integers(function: Node, loops: frozenset[str], integers: set[str]
                     and not any(n.kind in _DATA for n in comparison)
                 ):
                     yield from names
+
+
+def _deciding_integers(function: Node, sizes: Collection[str]) -> set[str]:
+    """The variables on which it depends what one of `sizes` is assigned (control dependence: Ferrante, Ottenstein and
+    Warren 1987), by comparisons of integers alone.
+    """
+    branches = (node for node in function if node.kind == "if" and not any(n.kind in _DATA for n in node.inner[0]))
+    deciding = (node for node in branches if any(_assigned_name(n) in sizes for side in node.inner[1:] for n in side))
+    return {name for node in deciding for name in _variable_symbols(node.inner[:1])}
+
+
+def _assigned_name(node: Node) -> str:
+    assigns = node.opcode in ("=", "++", "--") or node.kind == "update"
+    return node.inner[0].symbol if assigns and node.inner and node.inner[0].kind == "name" else ""
 
 
 _DATA = ("element", "call", "real")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions with adapters, for processors: a function whose structures have pointers, or that changes variables of its
-file, is read as one that takes their fields and these variables as arguments, like the loops of `canonical.promotion`.
+file, is read as one that takes their fields and these variables as arguments, like the loops of `promotion`.
 
 The adapter's text is read behind the file's, and the function that is compiled calls it, under the names that users
 see. clang expands all of it into one function, and replaces the structures by their fields (LLVM's pass `sroa`).
@@ -17,7 +17,8 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import NAME, PREFIX, adapter_text
 from polyloom.frontend.c.canonical import inline_callees
-from polyloom.frontend.c.canonical.promotion import PromotedPlace, is_record, promote_arguments
+from polyloom.frontend.c.canonical.arguments.access_paths import is_record
+from polyloom.frontend.c.canonical.arguments.promotion import PromotedPlace, promote_arguments
 from polyloom.frontend.c.choose_function import choose_function
 from polyloom.frontend.c.clang import printed_function, syntax_tree
 from polyloom.frontend.c.clang_tree import typedefs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adapter of a C function whose structures and variables have become arguments (`canonical.promotion`): C text that
+"""Adapter of a C function whose structures and variables have become arguments (`promotion`): C text that
 takes the arguments, fills the structures, calls the function, and hands back what it has written.
 
 It is the calling side of argument promotion, for whoever executes the function itself. Structures are initialized, not
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.frontend.c.canonical.promotion import PromotedPlace
+from polyloom.frontend.c.canonical.arguments.promotion import PromotedPlace
 from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 
 PREFIX: Final = "__polyloom_"

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.frontend.c.canonical.aggregates import Fields, replace_aggregates
-from polyloom.frontend.c.canonical.array_recovery import recover_arrays
+from polyloom.frontend.c.canonical.arguments.parameter_copies import copy_parameters
+from polyloom.frontend.c.canonical.arguments.promotion import PromotedPlace, promote_arguments
 from polyloom.frontend.c.canonical.countdowns import rewrite_countdowns
 from polyloom.frontend.c.canonical.do_loops import hoist_test_effects
 from polyloom.frontend.c.canonical.gotos import eliminate_gotos
@@ -21,18 +22,20 @@ from polyloom.frontend.c.canonical.headers import split_headers
 from polyloom.frontend.c.canonical.initializers import expand_initializers
 from polyloom.frontend.c.canonical.inlining import dereferenced_address, inline_calls, rename_pointers
 from polyloom.frontend.c.canonical.memory_functions import expand_memory_calls
-from polyloom.frontend.c.canonical.parameter_copies import copy_parameters
-from polyloom.frontend.c.canonical.pointer_ranges import split_pointers
-from polyloom.frontend.c.canonical.promotion import PromotedPlace, promote_arguments
+from polyloom.frontend.c.canonical.pointers.addressed_scalars import index_addressed_scalars
+from polyloom.frontend.c.canonical.pointers.array_recovery import recover_arrays
+from polyloom.frontend.c.canonical.pointers.live_ranges import split_pointers
+from polyloom.frontend.c.canonical.pointers.swaps import eliminate_swaps
 from polyloom.frontend.c.canonical.statics import automatic
 from polyloom.frontend.c.canonical.subscripts import unwrap_subscripts
-from polyloom.frontend.c.canonical.swaps import eliminate_swaps
 from polyloom.frontend.c.canonical.switches import eliminate_switches
 from polyloom.frontend.loops import make
+from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.effects import separate_effects
 from polyloom.frontend.loops.jumps import remove_continue
+from polyloom.frontend.loops.refusals import refuse_call
 from polyloom.frontend.loops.returns import replace_returns
-from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 RESULT: Final = "@return"
 """The identity of the variable of a function's result."""
@@ -59,16 +62,26 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
     body = function.inner[-1]
     body = replace_returns(body, result_variable(function)) or body
     body = expand_initializers(automatic(body), file.tables)
-    body = replace_aggregates(body, file.records)
+    body = index_addressed_scalars(replace_aggregates(body, file.records))
     body = rewrite_countdowns(body)
     body = separate_effects(body)
     body = unwrap_subscripts(body)
     parameters = tuple(n for n in function.inner if n.kind == "parameter")
+    _check_passed_pointers(body, file.functions)
     body = split_pointers(eliminate_swaps(body, parameters), parameters)
     body = recover_arrays(body, parameters)
     # Last: without `continue`, what a header counts may move to the end of the body.
     body = hoist_test_effects(split_headers(remove_continue(body)))
     return replace(function, inner=(*function.inner[:-1], body)), places
+
+
+def _check_passed_pointers(body: Node, functions: Mapping[str, Node]) -> None:
+    """Calls that get a pointer of functions without a body: what these do to memory is not known. Raises PL0157."""
+    for node in body:
+        is_call = node.kind == "call" and callee_name(node) and strip_casts(node.inner[0]).symbol not in functions
+        pointers = (a for a in node.inner[1:] if strip_casts(a).kind == "name" and "*" in strip_casts(a).ctype)
+        if is_call and any(pointers):
+            raise refuse_call(node)
 
 
 def inline_callees(function: Node, functions: Mapping[str, Node]) -> Node:

@@ -119,6 +119,8 @@ def pair(node: Node, context: Words) -> Pair:
         case "convert" | "cast" if node.opcode == "IntegralCast":
             inner = node.inner[0]
             return pair(inner, context) if inner.ctype in WIDE else _extend_word(inner, context)
+        case "convert" | "cast" if node.opcode == "FloatingToIntegral":
+            return _truncated_number(node, context)
         case "name":
             # A counter, which is in the range of `int`.
             return _extend_word(cast(node, "int"), context)
@@ -142,6 +144,31 @@ def pair(node: Node, context: Words) -> Pair:
             return binary_operation(node, _bound(pair(node.inner[0], context), context), node.inner[1], context)
         case _:
             raise refusals.refuse_width(node)
+
+
+def _truncated_number(node: Node, context: Words) -> Pair:
+    """Pair of a floating-point number, truncated (C17, section 6.3.1.4): both words of its magnitude are exact, and the
+    sign is applied to them.
+    """
+    inner = node.inner[0]
+    if inner.kind == "real" and isinstance(inner.value, int | float) and abs(inner.value) < 1 << 63:
+        return words.literal(int(inner.value), node)
+    number = narrow_expression(inner, context)
+    number = number if number.ctype == "double" else Node("convert", node.span, "double", (number,), "FloatingCast")
+    number = context.bind(number)
+    least = context.bind(make.operation_node("abs", "f64", (number,), node))
+    shift, scale = (replace(make.zero_value("double", node), value=value) for value in (2.0**-32, 2.0**32))
+    high = context.bind(_whole_word(make.binary("*", least, shift, "double", node)))
+    top = make.binary("*", Node("convert", node.span, "double", (high,), "IntegralToFloating"), scale, "double", node)
+    low = context.bind(_whole_word(make.binary("-", least, top, "double", node)))
+    minus = words.subtract_pairs(words.literal(0, node), Pair(low, high), context.bind)
+    test = context.bind(words.comparison("<", number, make.zero_value("double", node), "double"))
+    select = words.conditional_expression
+    return Pair(select(test, minus.low, low), select(test, minus.high, high))
+
+
+def _whole_word(value: Node) -> Node:
+    return Node("convert", value.span, WORD, (value,), "FloatingToIntegral", macro=value.macro)
 
 
 def is_access(node: Node) -> bool:

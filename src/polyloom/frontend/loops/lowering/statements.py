@@ -8,42 +8,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.affine_proofs import is_nonnegative
 from polyloom.frontend.loops import refusals
 from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form
 from polyloom.frontend.loops.counters import (
-    assigned_product,
     assigned_symbol,
-    assigned_value,
     count_uses,
     is_dead_variable,
-    with_values,
 )
-from polyloom.frontend.loops.elements import array_reference, polynomial
-from polyloom.frontend.loops.final_values import final_values
-from polyloom.frontend.loops.headers import loop_header
-from polyloom.frontend.loops.induction import (
-    counted_while_header,
-    propagate,
-    propagate_loop,
-)
+from polyloom.frontend.loops.elements import polynomial
+from polyloom.frontend.loops.induction.final_values import final_values
+from polyloom.frontend.loops.lowering.counter_changes import CounterChanges
 from polyloom.frontend.loops.lowering.stores import Nodes
-from polyloom.frontend.loops.lowering.turns import Turns
 from polyloom.frontend.loops.substatements import flatten_blocks
 from polyloom.frontend.loops.tree import Node, refusal
 from polyloom.frontend.loops.types import COUNTING, SHORT, TYPES
 from polyloom.frontend.loops.values import value
-from polyloom.frontend.strip_mining import COPIES, Parted
-from polyloom.ir.nest import Index
 from polyloom.ir.nest import Node as NestNode
 from polyloom.ir.pla import Reference
-from polyloom.sets import Affine, Condition, Polyhedron
 
 _ACTING = ("call", "update", "statements")
 
 
-class Statements(Turns):
+class Statements(CounterChanges):
     """Lowering of one function's body."""
 
     def block(self, nodes: Iterable[Node], scope: Scope) -> Nodes:
@@ -76,115 +62,6 @@ class Statements(Turns):
                 result.extend(self.statement(node, scope))
                 scope = final_values(node, scope, scope)
         return tuple(result)
-
-    def split_paths(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
-        """A statement after which counters have values that depend on affine conditions, and what follows it."""
-        if assigned_symbol(node):
-            return self.counter(node, rest, scope)
-        body, *orelse = node.inner[1:]
-        return self.branch(
-            node.inner[0],
-            lambda s: self.block((body, *rest), s),
-            lambda s: self.block((*orelse, *rest), s),
-            scope,
-        )
-
-    def counter(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes:
-        """A counter's declaration with its value, or its assignment, and what follows it."""
-        declares = node.kind == "variable"
-        name = node.symbol if declares else assigned_symbol(node)
-        if declares and node.ctype in TYPES:
-            scope = scope.bind_storage(node.name, name, self.local(node, scope))
-            self.counted.add(scope.storage[name].name)
-
-        def part(inside: Scope) -> Nodes:
-            value = affine_form(node.inner[-1], inside) if declares else assigned_value(node, inside)
-            stored = self.store_counter(node, name, value, inside)
-            behind = with_values(inside, {name: value})
-            # `row = i * n` is not affine, but `A[row + j]` is a subscript once the product is substituted.
-            product = polynomial(node.inner[-1], inside) if declares else assigned_product(node, inside)
-            if value is None and product is not None:
-                behind = replace(behind, products={**behind.products, name: product})
-            return (*stored, *self.block(rest, behind))
-
-        return self.choose(node.inner[-1] if declares else node, part, scope)
-
-    def parted_count(self, node: Node, rest: tuple[Node, ...], scope: Scope) -> Nodes | None:
-        """A loop of whose number of turns a case decides, and what follows it, for every case: whether it has any, and
-        if it counts by more than one, what is left of a parameter. None where that is known, or nothing uses it.
-        """
-        kinds = ("for", "while", "do")
-        if (
-            node.kind not in kinds
-            or not self.changed_counters(node) & count_uses(rest).keys()
-            or self.is_single_turn(node, scope)
-        ):
-            return None
-        try:
-            still = scope.drop_gathers()
-            found = (
-                loop_header(node, still)
-                if node.kind == "for"
-                else counted_while_header(_turns_loop(node), still, self.roles.counters)
-            )
-        except PolyloomError:
-            return None
-        if found is None or len(found.lengths()) != 1:
-            return None
-        (length,), size = found.lengths(), abs(found.step)
-        # Not those of the loops around: a turn of theirs would be another branch.
-        known = found.count(scope) is not None
-        runs = node.kind != "do" or any(is_nonnegative(form, scope.domain) for form in (length - 1, -length))
-        if (known and runs) or not length.symbols <= self.parameters.union(*self.symbol_groups(scope)):
-            return None
-        names = sorted(name for name, c in length.terms if c % size)
-        if names and size <= COPIES and names[0] in self.parameters:
-            parted = Parted(names[0], size, self.fresh(names[0]), self.fresh(names[0]), True)
-            return parted.loops(self.with_rest((node, *rest), names[0], scope), node.span)
-        if names:
-            return None
-        some = Condition((Polyhedron((length - 1,)),))
-        return self.sides(some, node, lambda s: self.block((node, *rest), s), scope)
-
-    @staticmethod
-    def symbol_groups(scope: Scope) -> Iterable[frozenset[str]]:
-        """The symbols that parameters are taken apart into."""
-        return (form.symbols for form in scope.parted.values())
-
-    def store_counter(self, node: Node, name: str, form: Affine | None, scope: Scope) -> Nodes:
-        """Store of a counter's value as data, for those who read it where its value is not known."""
-        storage = scope.storage.get(name)
-        if storage is None:
-            return ()
-        to = Reference(storage.name, (), node.span)
-        if form is not None:
-            return self.store(to, Index(form, storage.dtype, node.span), node)
-        if node.kind == "variable":
-            return self.store(to, value(node.inner[-1], storage.dtype, scope), node)
-        return self.store(to, self.stored_value(node, array_reference(node.inner[0], scope), scope), node)
-
-    def lower_counter_change(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
-        """A statement that changes counters, and what is known of them behind it."""
-        if node.kind == "for":
-            return self.loop(node, scope), propagate_loop(node, scope, self.roles.counters)
-        if node.kind in ("while", "do"):
-            return self.lower_while_loop(node, scope)
-        return self.statement(node, scope), propagate((node,), scope, self.roles.counters)
-
-    def lower_while_loop(self, node: Node, scope: Scope) -> tuple[Nodes, Scope]:
-        """`while (i < n) { ... i++; }`: a loop over the counter that its condition compares. A `do` loop is one, too,
-        where its first turn would pass the test; else that turn comes before it.
-        """
-        loop = _turns_loop(node)
-        test, body = loop.inner
-        found = counted_while_header(loop, scope, self.roles.counters)
-        if found is None:
-            raise refusals.refuse_statement(node)
-        if node.kind == "do" and not all(is_nonnegative(length - 1, scope.domain) for length in found.lengths()):
-            first, behind = self.lower_counter_change(body, scope)
-            rest, behind = self.lower_while_loop(loop, behind)
-            return (*first, *rest), behind
-        return self.turns(found, body, loop, scope, test)
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """Lowering of one statement; raises PL0156 for those that are neither loops nor branches nor assignments."""
@@ -228,11 +105,6 @@ class Statements(Turns):
             case _:
                 raise refusals.refuse_statement(node)
 
-    @staticmethod
-    def is_single_turn(node: Node, scope: Scope) -> bool:
-        """Whether a statement is `do ... while (0)`."""
-        return node.kind == "do" and affine_form(node.inner[1], scope) == Affine()
-
     def declare(self, declaration: Node, scope: Scope) -> tuple[Nodes, Scope]:
         """Declaration of a local variable: its initial value, and the scope in which its name has a meaning. Raises
         PL0153, PL0155, PL0161, PL0165.
@@ -264,6 +136,9 @@ class Statements(Turns):
         if known and declaration.ctype not in TYPES:
             # An offset of 64 bits, which is for subscripts alone.
             return (), replace(scope, products={**scope.products, declaration.symbol: product})
+        if initial is None and declaration.symbol in self.roles.counters and declaration.ctype not in TYPES:
+            # A counter of 64 bits, which is never data.
+            return (), scope
         storage = self.local(declaration, scope)
         if declaration.symbol in self.roles.counters:
             self.counted.add(storage.name)
@@ -276,11 +151,6 @@ class Statements(Turns):
         return self.choose(
             initial, lambda s: self.store(target, value(initial, storage.dtype, s), declaration), scope
         ), scope
-
-
-def _turns_loop(node: Node) -> Node:
-    """A `do` as the loop of its later turns."""
-    return node if node.kind == "while" else replace(node, kind="while", inner=node.inner[::-1])
 
 
 def private_variables(node: Node, everywhere: Mapping[str, int]) -> frozenset[str]:

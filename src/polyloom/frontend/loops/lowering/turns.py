@@ -18,8 +18,8 @@ from polyloom.frontend.loops.counters import (
     with_values,
 )
 from polyloom.frontend.loops.headers import Header, loop_header
-from polyloom.frontend.loops.induction import (
-    Course,
+from polyloom.frontend.loops.induction.courses import Course
+from polyloom.frontend.loops.induction.variables import (
     find_course,
     propagate,
     scope_after_loop,
@@ -65,29 +65,35 @@ class Turns(Branches):
         return (*self.take_gathered(), *self.turns(found, node.inner[4], node, scope)[0])
 
     def turns(
-        self, found: Header, body: Node, node: Node, scope: Scope, test: Node | None = None
+        self,
+        found: Header,
+        body: Node,
+        node: Node,
+        scope: Scope,
+        test: Node | None = None,
+        by_turns: bool = False,
     ) -> tuple[Nodes, Scope]:
         """Loop of a header, and what is known behind it; where divisions in its body ask for that, strip mined (Wolfe
-        1996).
+        1996); `by_turns` numbers its turns from 0, as a loop that counts by more than one always does.
         """
         name = self.fresh(found.name)
         symbol, size = Affine.symbol(name), abs(found.step)
         if size > 1 and len(found.first) != 1:
             raise refusal("PL0158", f"a loop that counts by {size} begins at one of several values", node.inner[0])
-        # A loop that counts by more than one counts its turns.
-        value = symbol if size == 1 else found.first[0] + symbol * found.step
+        by_turns = by_turns or size > 1
+        value = found.first[0] + symbol * found.step if by_turns else symbol
         lengths = found.lengths()
         counts = [turn_count(length, size) for length in lengths]
         upper = tuple(length if count is None else count for length, count in zip(lengths, counts, strict=True))
         counter = Interval(found.lower, found.upper, 1 if found.step > 0 else -1)
-        counter = counter if size == 1 else Interval((Affine(),), upper, 1)
+        counter = Interval((Affine(),), upper, 1) if by_turns else counter
         inside = loop_scope(scope, found, value).restrict_domain(
             conjunction(found.domain(value), counter.holds(symbol))
         )
-        run = find_course((body,), found.count(scope), inside, self.roles.counters, test, found)
-        turn = symbol if size > 1 else (symbol - found.first[0]) * found.step if len(found.first) == 1 else None
-
-        parts = strip_size(body, name, inside)
+        turn = symbol if by_turns else found.turn(symbol)
+        run = find_course((body,), found.count(scope), inside, self.roles.counters, test, found, scope, turn)
+        # Quotients of what runs along with the loop ask for strips, too.
+        parts = strip_size(body, name, with_values(inside, run.turn_values(turn, scope)), self.roles.counters)
         cut = None if parts is None else make_strips(counter, parts.size, scope.domain)
         if len(found.first) != 1 or cut is not None:
             # Strips have no first turns that could be peeled.
@@ -112,7 +118,10 @@ class Turns(Branches):
             return lower_form(form, with_values(turn_scope(form, where, scope), own))
 
         behind = scope_after_loop(found, run, scope)
-        open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind == "for" else []
+        open_ = sorted(parts.open & self.parameters) if parts is not None and node.kind in ("for", "while") else []
+        if open_ and not by_turns and len(found.first) == 1:
+            # `count >> 2`, where count is 1 in the first turn, whatever the loop's own variable begins at.
+            return self.turns(found, body, node, scope, test, by_turns=True)
         if parts is not None and open_:
             parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
             return parted.loops(self.with_rest((node,), open_[0], scope), node.span), behind
@@ -139,7 +148,7 @@ class Turns(Branches):
         """
         if not run.depth:
             return (), counter
-        first = Affine() if abs(found.step) > 1 else found.first[0]
+        first = counter.lower[0] if counter.direction == 1 else found.first[0]
         start = run.values_at_start(Affine(), found.first[0], scope)
         if all(value is not None and value == known_value(scope, name) for name, value in start.items()):
             return (), counter

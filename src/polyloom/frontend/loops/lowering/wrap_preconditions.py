@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from polyloom.frontend.affine_proofs import is_infeasible, is_nonnegative
 from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form
 from polyloom.frontend.loops.counters import assigned_symbol, changed_counters, with_values
-from polyloom.frontend.loops.induction import propagate
+from polyloom.frontend.loops.induction.variables import propagate
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.substatements import child_statements
 from polyloom.frontend.loops.tree import CASTS, Node
@@ -88,11 +88,22 @@ class _Walk:
 
     def _branches(self, node: Node, scope: Scope) -> _Walk:
         """Both sides of a test of sizes, each where it is taken; what data decide is left to them."""
-        where = affine_condition(node.inner[0], scope)
         walk = self
+        if affine_condition(node.inner[0], scope) is None and self._compares_sizes(node.inner[0], scope):
+            # `if (first + count > n - 1U)`: where it wraps, no side is known to be the one that is meant.
+            for form in _unsigned_differences(node.inner[0], scope):
+                walk = walk._require(form, scope)
+            scope = scope.restrict_domain(walk.found)
+        where = affine_condition(node.inner[0], scope)
         for side, holds in zip(node.inner[1:], (where, where and negate(where)), strict=False):
             walk = walk if holds is None else walk.statements((side,), scope.restrict_domain(holds))
         return walk
+
+    def _compares_sizes(self, test: Node, scope: Scope) -> bool:
+        """Whether a test is one of sizes alone, which the walk has values of."""
+        forms = [scope.symbols.get(n.symbol) for n in test if n.kind == "name"]
+        known = all(form is not None and form.symbols <= self.sizes for form in forms)
+        return known and not any(n.kind in ("element", "call", "member") for n in test)
 
     def _require(self, form: Affine, scope: Scope) -> _Walk:
         # Known ones are left out: a domain of few conditions is read by users, too.

@@ -13,8 +13,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.canonical.pointers import is_pointer, list_assignments, roots, source, variable_identity
+from polyloom.frontend.c.canonical.inlining import has_effect
+from polyloom.frontend.c.canonical.pointers.sources import (
+    is_pointer,
+    list_assignments,
+    roots,
+    source,
+    variable_identity,
+)
 from polyloom.frontend.loops import make
+from polyloom.frontend.loops.counters import count_uses, is_dead_variable
 from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node
 
@@ -33,7 +41,7 @@ def split_pointers(body: Node, parameters: Sequence[Node]) -> Node:
         known = roots(body, {name: n for name, n in pointers.items() if n.kind == "variable" or name in assigned})
         # What leads to a pointer that is split follows by itself: it is looked at again in the next round.
         split = _ambiguous_pointers(body, {name: pointers[name] for name in assigned if name not in known}, known)
-        splitting = _Splitting(split, numbers, body)
+        splitting = _Splitting(split, pointers, numbers, body)
         changed = splitting.block(body) if split else body
         if changed is body:
             break
@@ -44,9 +52,10 @@ def split_pointers(body: Node, parameters: Sequence[Node]) -> Node:
 
 
 def _remove_dead_pointers(node: Node, used: Collection[str]) -> Statements:
-    """Declarations without pointers that nothing names any more."""
+    """Declarations without pointers that nothing names."""
     if node.kind == "declare":
-        kept = tuple([d for d in node.inner if d.symbol in used or d.initial or not is_pointer(d)])
+        live = (d for d in node.inner if d.symbol in used or not is_pointer(d) or has_effect(d))
+        kept = tuple(live)
         return (replace(node, inner=kept),) if kept else ()
     return (map_statements(node, lambda child: _remove_dead_pointers(child, used)),)
 
@@ -65,17 +74,21 @@ def _ambiguous_pointers(
 
 
 def _assignments(node: Node) -> Iterator[tuple[str, Node, Node]]:
-    """Variables that statements set, with the value and the statement."""
+    """Variables that statements set, with the value and the statement; `p = p + 2` moves a pointer only."""
     for part in node:
         if part.kind == "binary" and part.opcode == "=" and (name := variable_identity(part.inner[0])):
-            yield name, part.inner[1], part
+            begin = source(part.inner[1])
+            if begin is None or begin.base.symbol != name:
+                yield name, part.inner[1], part
 
 
 class _Splitting:
     """One round of splitting in a body, at the first place that needs it: what is made is looked at again."""
 
-    def __init__(self, pointers: Mapping[str, Node], numbers: Iterator[int], whole: Node) -> None:
-        self.pointers, self.numbers, self.whole = pointers, numbers, whole
+    def __init__(
+        self, pointers: Mapping[str, Node], declared: Mapping[str, Node], numbers: Iterator[int], whole: Node
+    ) -> None:
+        self.pointers, self.declared, self.numbers, self.whole = pointers, declared, numbers, whole
         self.is_done, self.copies = False, 0
 
     def block(self, node: Node) -> Node:
@@ -99,7 +112,7 @@ class _Splitting:
 
     def _split(self, before: Statements, statement: Node, rest: Statements) -> Statements | None:
         if statement.kind == "if" and rest and self._sets(statement):
-            return (*before, self._duplicate_tail(statement, rest))
+            return (*before, self._duplicate_tail(before, statement, rest))
         if statement.kind in _LOOPS and self._sets_at_end(statement):
             return (*before, *self._peel_turn(statement), *rest)
         name = self._assigned_pointer(statement)
@@ -116,20 +129,45 @@ class _Splitting:
         # Behind a test of data both copies would execute.
         sizes = all(n.kind not in ("element", "call", "member") and n.opcode != "*" for n in statement.inner[0])
         sides = [s for side in statement.inner[1:] for s in flatten_blocks(side)]
-        return sizes and any(self._assigned_pointer(s) for s in sides)
+        return sizes and any(self._assigned_pointer(s) or (s.kind == "if" and self._sets(s)) for s in sides)
 
     def _sets_at_end(self, loop: Node) -> bool:
-        """Whether a loop's body sets a pointer at its end, for the next turn."""
-        return any(self._assigned_pointer(s) for s in flatten_blocks(child_statements(loop)[0]))
+        """Whether a loop's body sets a pointer at its end, for the next turn, which reads it before it sets it."""
+        body = flatten_blocks(child_statements(loop)[0])
+        return any((name := self._assigned_pointer(s)) and not is_dead_variable(name, body) for s in body)
 
-    def _duplicate_tail(self, branch: Node, rest: Statements) -> Node:
+    def _duplicate_tail(self, before: Statements, branch: Node, rest: Statements) -> Node:
         test, *sides = branch.inner
         second = flatten_blocks(sides[1]) if len(sides) > 1 else ()
-        copies = (
-            block((*flatten_blocks(sides[0]), *rest), branch),
-            block((*second, *self._copy_statements(rest)), branch),
-        )
+        own = self._dead_behind(before, branch, rest)
+        paths = ((*flatten_blocks(sides[0]), *rest), (*second, *self._copy_statements(rest)))
+        copies = [block(self._rename_pointers(own, before, path), branch) for path in paths]
         return replace(branch, inner=(test, *copies))
+
+    def _dead_behind(self, before: Statements, branch: Node, rest: Statements) -> list[str]:
+        """Pointers that a branch or what follows it sets, and that nothing reads behind that."""
+        found = {name for s in (branch, *rest) for name, _, _ in _assignments(s) if name in self.declared}
+        inside = {n.symbol for s in (branch, *rest) for n in s if n.kind == "variable"}
+        whole, around = count_uses((self.whole,)), count_uses((*before, branch, *rest))
+        return [
+            name
+            for name in sorted(found - inside)
+            if whole[name] == around[name] and self._outer_loop(branch, name) is None
+        ]
+
+    def _rename_pointers(self, own: Sequence[str], before: Statements, path: Statements) -> Statements:
+        """A path with pointers of its own, which begin with the values that the others have there."""
+        suffix = f"@{next(self.numbers)}"
+        given = {name for s in before for name, _, _ in _assignments(s)}
+        first = list[Node]()
+        for name in own:
+            declaration = self.declared[name]
+            has_value = declaration.kind == "parameter" or declaration.initial or name in given
+            value = make.variable_reference(declaration, path[0]) if has_value else None
+            made = make.declare_variable(declaration.name, declaration.ctype, f"{name}{suffix}", path[0], value)
+            first.append(made)
+        names = set(own)
+        return (*first, *(make.replace_nodes(s, lambda node: _rename_copy(node, names, suffix)) for s in path))
 
     def _peel_turn(self, loop: Node) -> Statements:
         """The first turn, and the loop over the others."""

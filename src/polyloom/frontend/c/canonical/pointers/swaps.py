@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.canonical.pointers import (
+from polyloom.frontend.c.canonical.pointers.sources import (
     is_pointer,
     list_assignments,
     source,

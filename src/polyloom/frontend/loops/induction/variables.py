@@ -11,100 +11,26 @@ symbols.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.affine_proofs import is_nonnegative
-from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form
+from polyloom.frontend.loops.affine import Scope, affine_condition, affine_form, decide_test
 from polyloom.frontend.loops.counters import (
-    Form,
-    Values,
     assigned_product,
     assigned_symbol,
     assigned_value,
     changed_counters,
     is_dead_variable,
-    known_value,
-    monomials,
     with_values,
 )
-from polyloom.frontend.loops.elements import times, total
 from polyloom.frontend.loops.headers import Header, from_values, loop_header
+from polyloom.frontend.loops.induction.courses import Course
 from polyloom.frontend.loops.substatements import child_statements, flatten_blocks
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import RANGE
 from polyloom.names import hidden_name
 from polyloom.sets import Affine, Condition, Polyhedron
-
-
-def _value_at_turn(first: Form, turn: Affine, step: Affine) -> Form:
-    """The value of a variable that grows by the same amount in every turn."""
-    if isinstance(first, Affine) and (turn.is_constant or step.is_constant):
-        return first + (step * turn.constant if turn.is_constant else turn * step.constant)
-    grown = total(monomials(first), times(monomials(turn), monomials(step)))
-    # Where the product cancels or is of constants, the sum is affine again.
-    if all(len(m) <= 1 for m in grown):
-        return Affine.from_terms({m[0]: c for m, c in grown.items() if m}, grown.get((), 0))
-    return grown
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """Course of a loop's induction variables: how often the loop runs, as an affine form where that is known, and by
-    how much each variable grows in a turn. `carried` are wrap-around variables (Gerlek, Stoltz and Wolfe 1995, section
-    4.2): each has behind a turn a form that does not depend on itself, over hidden names of the others before that turn
-    and over `own`, the loop's variable; `depth` are the turns after which all of them do.
-    """
-
-    count: Affine | None
-    steps: Mapping[str, Affine | None]
-    carried: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
-    depth: int = 0
-    own: Affine = field(default_factory=Affine)
-    step: int = 1
-
-    def turn_values(self, turn: Affine | None, scope: Scope) -> Values:
-        """The values before a turn, counted from 0, where they were those of `scope` before the loop; those of
-        wrap-around variables hold from turn `depth` on.
-        """
-        found = dict[str, Form | None]()
-        for name, step in self.steps.items():
-            first = known_value(scope, name)
-            if first is None or step is None:
-                found[name] = None
-            elif step == Affine():
-                found[name] = first
-            else:
-                found[name] = None if turn is None else _value_at_turn(first, turn, step)
-        return found
-
-    def values_at_start(self, turn: Affine | None, value: Affine, scope: Scope) -> Values:
-        """The values before a turn in which the loop's variable has a value."""
-        found = dict(self.turn_values(turn, scope))
-        if turn is None or not self.carried or len(self.own.terms) != 1 or self.own.terms[0][1] not in (1, -1):
-            return found
-        earlier = self.turn_values(turn - 1, scope)
-        for name in self.carried:
-            found[name] = self._wrap_around_form(name, turn - 1, value - self.step, earlier, scope)
-        return found
-
-    def _wrap_around_form(self, name: str, turn: Affine, value: Affine, at: Values, scope: Scope) -> Affine | None:
-        """The form of a wrap-around variable behind a turn."""
-        form, symbol = self.carried[name], self.own.terms[0]
-        known: dict[str, Affine] = {symbol[0]: (value - self.own.constant) * symbol[1]}
-        for other in self.steps:
-            if hidden_name(other) not in form.symbols:
-                continue
-            if other in self.carried:
-                inner = self._wrap_around_form(
-                    other, turn - 1, value - self.step, self.turn_values(turn - 1, scope), scope
-                )
-            else:
-                inner = at[other]
-            if not isinstance(inner, Affine):
-                return None
-            known[hidden_name(other)] = inner
-        return form.substitute(known)
 
 
 def find_course(
@@ -114,9 +40,12 @@ def find_course(
     counters: frozenset[str],
     test: Node | None = None,
     found: Header | None = None,
+    before: Scope | None = None,
+    turn: Affine | None = None,
 ) -> Course:
     """Induction variables of a loop with a body (Gerlek, Stoltz and Wolfe 1995); `inside` is the scope in it, `test`
-    what holds at the head of each turn, `found` its header where that is known.
+    what holds at the head of each turn, `found` its header where that is known, `before` the scope in front of it and
+    `turn` the number of a turn in terms of `inside`.
     """
     statements = tuple(body)
     names = frozenset[str]().union(*(changed_counters(node, counters) for node in statements))
@@ -130,6 +59,11 @@ def find_course(
     # What the loop's variable is in changes from turn to turn.
     moving = {*map(hidden_name, names), *(own.symbols if own is not None else ())}
     steps = {name: _constant_difference(behind.symbols.get(name), symbols[name], moving) for name in sorted(names)}
+    if None in steps.values() and before is not None and turn is not None:
+        # Where nothing is executed, nothing wraps: what follows is a guess.
+        guessed = propagate(statements, replace(scope, domain=Condition(())), counters).symbols
+        trial = _trial_steps(steps, guessed, symbols, moving, turn)
+        steps = _verified_steps(statements, steps, trial, inside, counters, before, turn)
     live = {
         name
         for name in names
@@ -149,6 +83,67 @@ def _unsigned(statements: Iterable[Node], symbols: Mapping[str, Affine]) -> Cond
     least = [symbols[name] for name, ctype in sorted(types.items()) if ctype.startswith("unsigned")]
     most = [-symbols[name] + RANGE[ctype][1] for name, ctype in sorted(types.items()) if ctype in RANGE]
     return Condition((Polyhedron((*least, *most)),))
+
+
+def _trial_steps(
+    steps: Mapping[str, Affine | None],
+    behind: Mapping[str, Affine],
+    symbols: Mapping[str, Affine],
+    moving: Collection[str],
+    turn: Affine,
+) -> dict[str, Affine | None]:
+    """Steps of the other variables, if they have any: constant differences, and of a variable that each turn sets to a
+    form over others what this grows by.
+    """
+    found = dict(steps)
+    while True:
+        rates = {hidden_name(name): step for name, step in found.items()}
+        rates |= {name: Affine((), c) for name, c in turn.terms if name in moving}
+        before = dict(found)
+        for name, step in steps.items():
+            form = behind.get(name)
+            if step is None and form is not None and found[name] is None:
+                difference = _constant_difference(form, symbols[name], moving)
+                found[name] = _growth(form, rates) if difference is None else difference
+        if found == before:
+            return {name: step for name, step in found.items() if steps[name] is None}
+
+
+def _growth(form: Affine, rates: Mapping[str, Affine | None]) -> Affine | None:
+    """What a form grows by in a turn, where each of its symbols grows at a rate; others stay."""
+    grown = [(c, rates[name]) for name, c in form.terms if name in rates]
+    known = [rate * c for c, rate in grown if rate is not None]
+    return sum(known, Affine()) if len(known) == len(grown) else None
+
+
+def _verified_steps(
+    statements: Iterable[Node],
+    steps: Mapping[str, Affine | None],
+    trial: Mapping[str, Affine | None],
+    inside: Scope,
+    counters: frozenset[str],
+    before: Scope,
+    turn: Affine,
+) -> dict[str, Affine | None]:
+    """Steps with those of `trial` that hold by induction over the turns: from the values that they give in any turn,
+    one more turn leads to those of the next. So `count--` of an unsigned variable is affine where its first value is
+    as large as the number of turns (C17, section 6.2.5, paragraph 9).
+    """
+    found = dict(trial)
+    while any(step is not None for step in found.values()):
+        tried = {**steps, **found}
+        values = Course(None, tried).turn_values(turn, before)
+        behind = propagate(statements, with_values(inside, values), counters)
+        wrong = [
+            name
+            for name, step in found.items()
+            if step is not None
+            and (not isinstance(value := values[name], Affine) or behind.symbols.get(name) != value + step)
+        ]
+        if not wrong:
+            return tried
+        found = {**found, **dict.fromkeys(wrong)}
+    return dict(steps)
 
 
 def _depth(name: str, carried: Mapping[str, Affine], path: tuple[str, ...]) -> int | None:
@@ -185,6 +180,9 @@ def _propagate_statement(node: Node, scope: Scope, counters: frozenset[str]) -> 
     if node.kind == "block":
         return propagate(node.inner, scope, counters)
     if node.kind == "if":
+        outcome = decide_test(node.inner[0], scope)
+        if outcome is not None:
+            return propagate(node.inner[1:2] if outcome else node.inner[2:], scope, counters)
         sides = [propagate((side,), scope, counters).symbols for side in child_statements(node)]
         # Without `else`, the other way leaves the values of before.
         sides = sides if len(sides) > 1 else [*sides, scope.symbols]
@@ -214,7 +212,9 @@ def _propagate_counted_loop(node: Node, scope: Scope, counters: frozenset[str]) 
         return with_values(scope, dict.fromkeys(changed_counters(node, counters)))
     symbol = Affine.symbol(hidden_name(found.identity))
     inside = with_values(scope, {found.identity: symbol}).restrict_domain(found.domain(symbol))
-    return scope_after_loop(found, find_course((body,), found.count(scope), inside, counters, test), scope)
+    turn = found.turn(symbol)
+    course = find_course((body,), found.count(scope), inside, counters, test, before=scope, turn=turn)
+    return scope_after_loop(found, course, scope)
 
 
 def _common_value(values: list[Affine | None]) -> Affine | None:
@@ -228,11 +228,10 @@ def propagate_loop(node: Node, scope: Scope, counters: frozenset[str]) -> Scope:
         found = loop_header(node, scope.drop_gathers())
     except PolyloomError:
         return with_values(scope, dict.fromkeys(names))
-    name = hidden_name(found.identity)
-    inside = with_values(scope, {found.identity: Affine.symbol(name)}).restrict_domain(
-        found.domain(Affine.symbol(name))
-    )
-    run = find_course((node.inner[4],), found.count(scope), inside, counters, found=found)
+    symbol = Affine.symbol(hidden_name(found.identity))
+    inside = with_values(scope, {found.identity: symbol}).restrict_domain(found.domain(symbol))
+    turn = found.turn(symbol)
+    run = find_course((node.inner[4],), found.count(scope), inside, counters, found=found, before=scope, turn=turn)
     return scope_after_loop(found, run, scope)
 
 

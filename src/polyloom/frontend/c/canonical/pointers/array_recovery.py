@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from polyloom.frontend.c.canonical.pointers import (
+from polyloom.frontend.c.canonical.pointers.sources import (
     Source,
     is_pointer,
     list_assignments,
@@ -75,6 +75,9 @@ def recover_arrays(body: Node, parameters: tuple[Node, ...]) -> Node:
 def _escaping_pointers(body: Node, found: Mapping[str, tuple[Node, int]]) -> Iterator[str]:
     """The variables that are used otherwise than to access elements, to move, to compare, and to start others."""
     known = {id(strip_casts(n.inner[0])) for n in body if n.kind == "element" or n.opcode == "*" or stepped_identity(n)}
+    # `*(p + 1)` and `(p + 1)[k]`, too.
+    accesses = (n for n in body if n.kind == "element" or (n.kind == "unary" and n.opcode == "*"))
+    known |= {id(begin.base) for n in accesses if (begin := source(n.inner[0])) is not None}
     for node in body:
         sides = node.inner if node.kind == "binary" and node.opcode == "=" else ()
         if sides and variable_identity(sides[0]) in found and (begin := source(sides[1])) is not None:
@@ -189,9 +192,8 @@ def _rewrite_access(node: Node, walks: Mapping[str, _Walk]) -> Node | None:
         return replace(node, ctype="int", inner=tuple(places))
     if node.kind == "unary" and node.opcode == "*" and (begin := source(node.inner[0])) is not None:
         return _element(begin, node, walks)
-    if node.kind == "element" and variable_identity(node.inner[0]) in walks:
-        begin = source(node.inner[0])
-        return None if begin is None else _element(begin.plus("+", node.inner[1], node), node, walks)
+    if node.kind == "element" and (begin := source(node.inner[0])) is not None and begin.base.symbol in walks:
+        return _element(begin.plus("+", node.inner[1], node), node, walks)
     return None
 
 
