@@ -53,7 +53,8 @@ struct Parcel {
     std::vector<uint8_t> data;
     std::vector<uint64_t> flits_left;  // the same of each data flit that has left
 
-    [[nodiscard]] uint32_t flits() const { return 1 + (bytes + 31) / 32; }
+    // A read asks for bytes that come with its answer.
+    [[nodiscard]] uint32_t flits() const { return kind == Kind::Read ? 1 : 1 + (bytes + 31) / 32; }
     // The first cycle in which data flit `n` is where the header was at `due`; NO_CYCLE while it has not left.
     [[nodiscard]] uint64_t flit_due(uint64_t due, uint32_t n) const {
         return n < flits_left.size() ? std::max(due + 1 + n, flits_left[n] + (due - left)) : NO_CYCLE;

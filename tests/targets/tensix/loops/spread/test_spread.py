@@ -88,9 +88,6 @@ def test_every_byte_is_read_from_dram_once() -> None:
     assert read == (32 * 8 + 8 * 16) * 2064 and written == 32 * 16 * 4112
     shares = binding_shares(grid, outcome.cycles)
     assert max(shares, key=lambda name: shares[name]) == "DRAM" and outcome.cycles < 30_000
-    # Panels are on links along x of NoC 0, columns on links along y of NoC 1.
-    along = {(link.noc, link.direction) for link in grid.links()[:20]}
-    assert (0, "along x") in along and (1, "along y") in along
 
 
 def test_rows_have_channels_of_their_own() -> None:
