@@ -53,21 +53,23 @@ class Pieces:
 
 def row_channels(rows: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Of each row of tiles, a channel and a place at the inner column of DRAM tiles, and at the outer one: the least
-    used, of these the nearest.
+    used, of these the nearest. A place has links for one and a half channels.
     """
-    taken, found = [0] * CHANNELS, list[tuple[tuple[int, int], tuple[int, int]]]()
+    taken, entered = [0] * CHANNELS, [0] * (WIDTH * HEIGHT)
+    found = list[tuple[tuple[int, int], tuple[int, int]]]()
     for y in TILE_ROWS[:rows]:
         both = list[tuple[int, int]]()
         for column in reversed(DRAM_COLUMNS):
             ways = [
-                (taken[channel], (place // WIDTH - y) % HEIGHT, channel, place)
+                (taken[channel], entered[place], (place // WIDTH - y) % HEIGHT, channel, place)
                 for channel in range(CHANNELS)
                 for place in dram_places(channel)
                 if place % WIDTH == column
             ]
             # Data come from a DRAM tile upwards on NoC 1, and go to it downwards on NoC 0: the distance is the same.
-            _, _, channel, place = min(ways)
+            _, _, _, channel, place = min(ways)
             taken[channel] += 1
+            entered[place] += 1
             both.append((channel, place))
         found.append((both[0], both[1]))
     return found

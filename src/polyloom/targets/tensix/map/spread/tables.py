@@ -36,7 +36,7 @@ def tile_table(s: Spread, pieces: Pieces, row: int, column: int) -> list[int]:
     places = tile_places(s.rows, s.columns)
     own = places[row * s.columns + column]
     first, last = places[row * s.columns], places[row * s.columns + s.columns - 1]
-    # Rows of a grid are not in the order of the chip; NoC 1 counts from the other end, so that it begins at the last one.
+    # Rows of a grid are not in the order of the chip; NoC 1 counts from the other end, so that it begins below.
     below = places[column :: s.columns]
     top, bottom = min(below), max(below)
     start, end = s.slice_bounds(row)
