@@ -199,7 +199,7 @@ def grid_rows(size: int, rows: int = 8, columns: int = 8) -> Iterator[Row]:
     binds = max(shares, key=lambda name: shares[name])
     yield _fact(f"{what}: one tile", one, None, "cycles")
     yield _fact(f"{what}: {tiles}", many, None, "cycles")
-    yield _fact(f"{what}: one tile to {tiles}", round(one / many, 1), 50 if rows * columns == 64 else None, "times")
+    yield _fact(f"the same: one tile to {tiles}", round(one / many, 1), 50 if rows * columns == 64 else None, "times")
     for name, share in shares.items():
         label = f"{name} busy on {tiles}{', which binds' if name == binds else ''}"
         yield _fact(label, round(100 * share, 1), None, "per cent")
