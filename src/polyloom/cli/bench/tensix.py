@@ -195,6 +195,7 @@ def grid_rows(size: int, rows: int = 8, columns: int = 8) -> Iterator[Row]:
     what, tiles = f"{32 * size}^3 product in bf16, fidelity 2", f"{rows} x {columns} tiles"
     one = programs.run_streamed_product(left, right)
     grid, many, seconds = run_spread_product(left, right, rows, columns)
+    # The largest share names what a faster kernel would have to relieve.
     shares = binding_shares(grid, many)
     binds = max(shares, key=lambda name: shares[name])
     yield _fact(f"{what}: one tile", one, None, "cycles")

@@ -68,6 +68,7 @@ class Grid:
         if not 0 <= m.channel_bytes <= CHANNEL_BYTES or not 1 <= m.bytes_per_cycle <= 32 or not 1 <= m.latency <= 10**4:
             help = f"give 0 to {CHANNEL_BYTES} bytes, 1 to 32 bytes a cycle, and a latency of 1 to 10000 cycles"
             raise input_error("PL1223", f"there is no such memory: {m}", help=help)
+        # The native side knows the torus, and nothing of rows and columns of the grid.
         places = tile_places(self.rows, self.columns)
         numbers = (m.channel_bytes, m.bytes_per_cycle, m.latency)
         self.native = native.Grid(places, POLICIES[self.hazards], *numbers)
@@ -126,6 +127,7 @@ class Grid:
 
     def utilization(self, unit: str = "matrix") -> list[float]:
         """Of each tile, the share of all cycles so far in which a unit was busy."""
+        # A tile that sleeps counts no cycles of its own.
         cycles = max(1, self.native.cycle)
         return [tile.utilization()[unit] * max(1, tile.native.cycle) / cycles for tile in self.tiles]
 

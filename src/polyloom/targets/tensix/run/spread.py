@@ -46,6 +46,7 @@ def run(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], limits: Limi
 def execute_spread(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], limits: Limits) -> tuple[Grid, Outcome]:
     """Execution of the five cores of every tile."""
     size = max(at + size for (_, at), size in note.pieces())
+    # The model has as much of a channel as the pieces reach, of up to 1 GiB.
     grid = Grid(*note.grid, limits.hazards, Memory(-(-size // _LINE) * _LINE))
     _write_factors(grid, note, inputs)
     segments = elf_image(data, CORE).segments
@@ -96,6 +97,7 @@ def read_result(grid: Grid, note: SpreadNote) -> Array:
         panel, column = divmod(n, columns)
         block = tiles.untilize(grid.dram(channel)[at : at + size], (height, tiles.SIDE), dtype, "columns")
         whole[panel * height : (panel + 1) * height, column * tiles.SIDE : (column + 1) * tiles.SIDE] = block
+    # What pads the last tiles of the grid is no part of the result.
     rows, wide = placed.extents
     found = note.signature.argument(note.output.array)
     assert found is not None, "the note was checked"

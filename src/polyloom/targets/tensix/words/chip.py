@@ -41,6 +41,7 @@ class Memory:
 
 def tile_places(rows: int, columns: int) -> list[int]:
     """Places of a grid's tiles, row by row."""
+    # A smaller grid is one of which the rest is fused off.
     return [WIDTH * y + x for y in TILE_ROWS[:rows] for x in TILE_COLUMNS[:columns]]
 
 

@@ -68,6 +68,7 @@ def row_channels(rows: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
             ]
             # Data come from a DRAM tile upwards on NoC 1, and go to it downwards on NoC 0: the distance is the same.
             _, _, _, channel, place = min(ways)
+            # Two channels by one DRAM tile would share its 32 bytes a cycle.
             taken[channel] += 1
             entered[place] += 1
             both.append((channel, place))
@@ -79,6 +80,7 @@ def place_pieces(s: Spread) -> Pieces:
     """Placement of all pieces, one behind the other in their channels: every third of a row is at the outer column."""
     made, p = Pieces(), s.product
     for row, channels in enumerate(row_channels(s.rows)):
+        # Chunks, slices and results go on in one sequence, so that both channels fill up at the same rate.
         turns = _alternate(channels)
         for panel in range(s.panels):
             for k in range(p.depth):

@@ -49,6 +49,7 @@ def compile_spread(content: Content, signature: Signature, values: Mapping[str, 
         raise input_error("PL1237", "a product on a grid needs elements", help="give sizes of at least 1")
     s, code, starts = _place_program(counts, how, grid)
     pieces = place_pieces(s)
+    # Addresses of the second channel begin where those of the first one end.
     if max(pieces.used) > CHANNEL_BYTES:
         message = f"the arrays need {max(pieces.used)} bytes of a channel, which has {CHANNEL_BYTES}"
         raise infeasible("PL1233", message, help="give smaller sizes, or take a grid of more rows")
@@ -70,6 +71,7 @@ def _place_program(
     rows, columns, depth = counts
     narrow = how.sums if how.sums.width < how.accumulated.width else None
     shape = Shape(rows, columns, depth, how.factors, how.accumulated, how.dest, how.fidelity, narrow)
+    # The code does not depend on where buffers are but for the length of constants, and `data` only grows.
     data = DATA
     while (s := place_spread(shape, *grid, data, END)) is not None:
         code, starts = assemble_spread(s)

@@ -77,6 +77,7 @@ def move_chunks(s: Spread) -> Lines:
     lines += [*copy_word("a2", TARGET_LOW, CHUNK_FLAG), *copy_word("a2", TARGET_HIGH, ROW)]
     lines += [*copy_word("a2", LENGTH, CHUNK_MASK), *set_register("a2", CONTROL, TELL)]
     lines += [*copy_word("a3", TARGET_HIGH, OWN0), *set_register("a3", CONTROL, WRITE | MARKED | STATIC)]
+    # Results are counted apart from everything else, since B waits for them alone.
     lines += [*set_register("a3", TAG, _RESULT << 10), *copy_word("a4", RETURN_HIGH, OWN1)]
     lines += [f"li s2, {table:#x}", f"lw t1, {CHUNKS}(a1)", *_advance_table("s8", "s2", s.panels)]
     lines += [f"li t1, {8 * p.columns}", "add s8, s8, t1", f"li s6, {p.result:#x}"]
@@ -96,6 +97,7 @@ def _advance_table(to: str, start: str, panels: int) -> Lines:
 
 
 def _give_chunks(s: Spread) -> Lines:
+    # The next chunk is read while this one is given: a read takes longer than its packets on the link.
     give = [
         *_read_chunk(s, "ahead"),
         "more:",
@@ -143,6 +145,7 @@ def _write_column(s: Spread) -> Lines:
         lines += [f"li t1, {at}", "add t1, t1, s6", f"sw t1, {TARGET_LOW}(a3)"]
         lines += [f"li t1, {at}", "add t1, t1, t0", f"sw t1, {RETURN_LOW}(a3)"]
         lines += [*set_register("a3", LENGTH, size), *start_request("a3", f"block{n}")]
+    # T2 may overwrite a buffer that has left L1, wherever its packets are by then.
     lines += [*await_zero(outgoing(0, _RESULT), "left"), *tell_count(s.stream, WRITTEN, "s9")]
     return [*lines, *_exchange("s6", "s7"), "addi s8, s8, 8"]
 
@@ -167,11 +170,13 @@ def move_slices(s: Spread) -> Lines:
     column += ["lw t1, 4(s10)", f"sw t1, {TARGET_HIGH}(s0)", "lw t2, 0(s10)", *_move_parts("s0", "t2", "read")]
     column += [*await_zero(outstanding(1, 0), "arrived"), *copy_word("a2", TARGET_HIGH, OWN1)]
     column += [*copy_word("a2", RETURN_HIGH, COLUMN), *set_register("a2", CONTROL, MULTICAST)]
+    # What was read is given from where it lies: all tiles have the slice at the same place.
     column += ["mv t2, s1", *_move_parts("a2", "t2", "give")]
     column += [*copy_word("a2", TARGET_LOW, SLICE_FLAG), *copy_word("a2", TARGET_HIGH, COLUMN)]
     column += [*copy_word("a2", LENGTH, SLICE_MASK), *set_register("a2", CONTROL, TELL), f"sw s7, {DATA}(a2)"]
     column += [*start_request("a2", "told"), *_exchange("s1", "s2"), *_exchange("s3", "s4"), *_exchange("s5", "s6")]
     column += ["addi s10, s10, 8"]
+    # Every panel meets the same columns, so that the table begins again.
     start = [f"li s10, {s.table + TABLE:#x}", f"lw t1, {CHUNKS}(a1)", *_advance_table("s10", "s10", s.panels)]
     panel = [*start, *counted_loop("columns", "s9", p.columns, column)]
     return [*lines, *counted_loop("panels", "s8", s.panels, panel), "done:"]

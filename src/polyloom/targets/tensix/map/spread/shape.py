@@ -91,6 +91,7 @@ def place_spread(shape: Shape, rows: int, columns: int, first: int, end: int) ->
         -(-own // panel_rows) * panel_rows, -(-shape.columns // columns), shape.depth, 0, 0, 0,
         shape.format, shape.packed, shape.dest, shape.fidelity, narrow=shape.narrow,
     )  # fmt: skip
+    # Reads from DRAM take addresses that agree modulo 32.
     words = -(-first // 32) * 32
     table = words + WORDS
     plain = Stream(p, 1, 0, 0, 0, words)

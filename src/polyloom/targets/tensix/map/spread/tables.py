@@ -47,6 +47,7 @@ def tile_table(s: Spread, pieces: Pieces, row: int, column: int) -> list[int]:
         len(parts), parts[0] if parts else 0, parts[-1] if parts else 0, start * s.stream.factor_pitch,
         *_flag(s.stream.words + RIGHT + 4 * row),
     ]  # fmt: skip
+    # Addresses begin at a fixed place, which stands in the programs.
     words += [0] * (_TABLE_WORDS - len(words))
     for panel in range(s.panels):
         for k in range(column, s.product.depth, s.columns):

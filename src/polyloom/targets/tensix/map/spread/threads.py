@@ -53,6 +53,7 @@ def _unpack(s: Spread) -> Part:
     p = s.product
     at = [encode_word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
     free = [s.stream.words + word for word in FREE_COLUMNS]
+    # A MOP of one step along k, so that T0 can wait for the chunk of the next one.
     lines = [*begin_unpacking(), *configure_unpacking(1, s.stream.panel_rows), *_set_up_signals(s)]
     lines += [f"li s1, {at[1]:#x}", f"li s2, {at[0]:#x}", f"li s4, {at[0] + s.stream.column_tiles:#x}"]
     lines += [f"li s3, {free[0]:#x}", f"li s6, {free[1]:#x}", "li s9, 0", "li s11, 1"]
@@ -69,6 +70,7 @@ def _unpack_first(s: Spread) -> Lines:
         start, end = s.slice_bounds(row)
         run += await_count(s.stream, RIGHT + 4 * row, "s9", f"first{row}") if start < end else []
         for k in range(start, end):
+            # A round is over when each tile of the row has given one chunk.
             run += ["addi s11, s11, 1"] if k and k % s.columns == 0 else []
             run += await_count(s.stream, LEFT + 4 * (k % s.columns), "s11", f"chunk{k}")
             run += inline_words(encode_word("MOP", mop_type=1))
@@ -107,5 +109,6 @@ def _set_up_signals(s: Spread) -> Lines:
 
 
 def _signal(noc: int, address: str, label: str) -> Lines:
+    # A short column may end before the last increment has left the NIU.
     ready = [f"li t0, {initiator(noc, 3):#x}", f"{label}:", f"lw t1, {COMMAND}(t0)", f"bnez t1, {label}"]
     return [*ready, address, f"sw t1, {TARGET_LOW}(t0)", "li t1, 1", f"sw t1, {COMMAND}(t0)"]

@@ -169,6 +169,7 @@ def _is_consistent(n: SpreadNote) -> bool:
         return False
     if min(n.panels, n.panel_rows, n.columns) < 1 or len(n.slices) != rows + 1 or n.slices[0] or n.depth < 1:
         return False
+    # Slices may be empty, where the sum is shorter than the grid is high.
     if any(start > end for start, end in pairwise(n.slices)) or n.depth > END:
         return False
     panels, across = n.panels * rows, n.columns * columns
