@@ -191,6 +191,7 @@ def grid_rows(size: int, rows: int = 8, columns: int = 8) -> Iterator[Row]:
     """Product of square matrices of `size` tiles, bf16 at fidelity 2, on one tile and on a grid. Raises AssertionError
     where a result differs from NumPy's.
     """
+    # Small integers, whose products and sums are exact at fidelity 2.
     left, right = (np.random.default_rng(n).integers(-8, 9, (32 * size,) * 2).astype(np.float32) for n in range(2))
     what, tiles = f"{32 * size}^3 product in bf16, fidelity 2", f"{rows} x {columns} tiles"
     one = programs.run_streamed_product(left, right)

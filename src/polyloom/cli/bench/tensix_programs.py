@@ -175,6 +175,7 @@ def run_streamed_product(left: NDArray[np.float32], right: NDArray[np.float32]) 
             s.right + n * s.column_tiles * s.factor_pitch,
             encode(right[:, n * tiles.SIDE : (n + 1) * tiles.SIDE]),
         )
+    # B and NC follow the threads, as on a tile of a grid.
     code, starts, _ = assemble_parts([stream_threads(s)], 0)
     for core, lines in (("b", move_panels(s)), ("nc", read_columns(s))):
         starts[core] = len(code)

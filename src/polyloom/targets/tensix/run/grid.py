@@ -95,6 +95,7 @@ class Grid:
         if not 0 <= max_cycles < 1 << 63:
             message = f"a grid runs no {max_cycles} cycles"
             raise input_error("PL1223", message, help="give 0 to 2^63 - 1, or leave it out")
+        # All tiles have one clock; the count is that of the grid.
         stop = STOPS[self.native.run(max_cycles)]
         hazards = tuple(found for tile in self.tiles for found in tile.findings())
         fault = self.tiles[self.native.faulty].fault() if stop == "fault" else None
@@ -106,6 +107,7 @@ class Grid:
     def _error(self, outcome: Outcome) -> PolyloomError | None:
         if outcome.fault is None:
             return outcome.error()
+        # A hazard that ended the run is in both, as of a single tile.
         code = "PL1221" if outcome.fault in outcome.hazards else "PL1220"
         return input_error(code, f"{self._name(self.native.faulty)}: {outcome.fault}", help=outcome.fault.cure or None)
 
@@ -114,6 +116,7 @@ class Grid:
 
     def _waits(self) -> tuple[str, ...]:
         """What threads and cores wait for, each once with the tiles where it is so."""
+        # 64 tiles that wait for the same are one line of a message.
         found = defaultdict[str, list[int]](list)
         for number, waits in enumerate(self.native.waits):
             for each in waits:

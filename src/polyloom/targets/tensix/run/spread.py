@@ -67,6 +67,7 @@ def _write_factors(grid: Grid, note: SpreadNote, inputs: Mapping[str, Array]) ->
     rows, columns = note.panels * note.panel_rows * note.grid[0], note.columns * note.grid[1]
     left = _pad(encode_operand(note.left.placed, inputs, how.factors), rows, note.depth)
     right = _pad(encode_operand(note.right.placed, inputs, how.factors), note.depth, columns)
+    # Panels go around the rows of the grid, columns of tiles lie side by side.
     height, chunk = note.panel_rows * tiles.SIDE, note.panel_rows * pitch
     for n in range(note.panels * note.grid[0]):
         data = tiles.tilize(left[n * height : (n + 1) * height], "columns")
@@ -109,6 +110,7 @@ def binding_shares(grid: Grid, cycles: int) -> dict[str, float]:
     """Shares of the cycles in which what may bind was busy: units on the average of the tiles, the busiest channel of
     DRAM and the busiest link.
     """
+    # The average, as the last tile to end does not say what held back all of them.
     used = {name: float(np.mean(grid.utilization(name))) for name in ("matrix", "unpack0", "unpack1")}
     channels, links = grid.channels(), grid.links()
     return {

@@ -70,6 +70,8 @@ def move_chunks(s: Spread) -> Lines:
     reads, a7 and t2 their counters, t3 the steps from chunk to chunk, t4 the chunks of earlier panels.
     """
     p, table = s.product, s.table + TABLE
+    # Each kind of request has an initiator of its own, whose registers that do not change are set once. Those of NoC 1
+    # are shared with NC and T0, which have the others.
     lines = [f"li a1, {s.table:#x}", f"li s0, {initiator(0, 0):#x}", f"li a2, {initiator(0, 1):#x}"]
     lines += [f"li a3, {initiator(0, 2):#x}", f"li a4, {initiator(1, 2):#x}"]
     lines += [*copy_word("s0", TARGET_HIGH, OWN0), *copy_word("s0", RETURN_HIGH, ROW)]
@@ -84,6 +86,8 @@ def move_chunks(s: Spread) -> Lines:
     lines += [f"li s7, {p.result + s.stream.block_bytes:#x}", "li s9, 0", "li t4, 0", "li t5, 0"]
     lines += ["li a5, 0x400", "li a6, 0x800", f"li a7, {outstanding(1, 1):#x}", f"li t2, {outstanding(1, 2):#x}"]
     lines += [f"li t3, {s.columns * s.chunk:#x}"]
+    # The one buffer of panels is free when every tile of the row has unpacked it. Results of a panel are written behind
+    # its chunks: no column is packed before the last chunk has come.
     panel = [*(await_count(s.stream, FREE_PANELS, "t5", "freed") if s.panels > 1 else []), *_give_chunks(s)]
     panel += [f"addi t4, t4, {s.rounds}", f"addi t5, t5, {s.columns}"]
     panel += counted_loop("columns", "s11", p.columns, _write_column(s))
@@ -115,6 +119,7 @@ def _give_chunks(s: Spread) -> Lines:
         *start_request("a2", "told"),
         "bnez s5, more",
     ]
+    # Counts of a tile go on from a whole round, so that T0 expects the same of tiles with one chunk fewer.
     begin = ["mv s10, t4", f"lw s5, {CHUNKS}(a1)", f"lw s3, {FIRST}(a1)", "mv s4, s3", "beqz s5, given"]
     return [*begin, *give, "given:"]
 
@@ -161,11 +166,14 @@ def move_slices(s: Spread) -> Lines:
     """
     p, words = s.product, s.stream.words
     lines = [f"li a1, {s.table:#x}", f"li s0, {initiator(1, 0):#x}", f"li a2, {initiator(1, 1):#x}"]
+    # The tile of a row beyond the end of the sum has no slice, and nobody waits for it.
     lines += [f"lw s11, {PARTS}(a1)", "beqz s11, done", *copy_word("s0", RETURN_HIGH, OWN1)]
     lines += [f"lw t1, {SLICE}(a1)", f"li s1, {p.right:#x}", "add s1, s1, t1"]
     lines += [f"li t1, {s.stream.column_tiles * s.stream.factor_pitch:#x}", "add s2, s1, t1"]
     lines += [f"li s3, {words + FREE_COLUMNS[0]:#x}", f"li s4, {words + FREE_COLUMNS[1]:#x}"]
     lines += ["li s5, 0", "li s6, 0", "li s7, 0", f"lw a3, {PART}(a1)", f"lw a4, {LAST}(a1)"]
+    # A buffer is given back by all tiles of the column, however late: a fast tile must not stand in for a slow one,
+    # and so each buffer has a count of its own.
     column = ["freed:", "lw t1, 0(s3)", "blt t1, s5, freed", f"addi s5, s5, {s.rows}", "addi s7, s7, 1"]
     column += ["lw t1, 4(s10)", f"sw t1, {TARGET_HIGH}(s0)", "lw t2, 0(s10)", *_move_parts("s0", "t2", "read")]
     column += [*await_zero(outstanding(1, 0), "arrived"), *copy_word("a2", TARGET_HIGH, OWN1)]

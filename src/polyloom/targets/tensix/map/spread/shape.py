@@ -85,6 +85,7 @@ def place_spread(shape: Shape, rows: int, columns: int, first: int, end: int) ->
     """Buffers in L1 from `first` to `end`; None where they do not fit. Rows and columns are padded to whole tiles of
     the grid.
     """
+    # Fewer rows than Dst holds are one panel; T1 takes whole blocks, so that more are padded to them.
     own = -(-shape.rows // rows)
     panel_rows = min(own, tiles.BLOCK)
     p = Product(
@@ -95,6 +96,7 @@ def place_spread(shape: Shape, rows: int, columns: int, first: int, end: int) ->
     words = -(-first // 32) * 32
     table = words + WORDS
     plain = Stream(p, 1, 0, 0, 0, words)
+    # As many addresses as a tile has chunks, slices and columns of the result at most.
     entries = p.rows // panel_rows * (-(-p.depth // columns) + p.columns) + p.columns
     left = -(-(table + TABLE + 8 * entries) // 32) * 32
     right = left + plain.panel_tiles * plain.factor_pitch
@@ -118,6 +120,7 @@ TABLE: Final = 64
 
 def split_packets(size: int) -> list[tuple[int, int]]:
     """Packets of about the same size: place and bytes of each, multiples of 16."""
+    # Parts of equal size: a short last packet would pay a whole header.
     count = -(-size // PACKET)
     part = -(-size // max(count, 1) // _LINE) * _LINE
     return [(at, min(part, size - at)) for at in range(0, size, part)] if size else []

@@ -57,6 +57,7 @@ def _unpack(s: Spread) -> Part:
     lines = [*begin_unpacking(), *configure_unpacking(1, s.stream.panel_rows), *_set_up_signals(s)]
     lines += [f"li s1, {at[1]:#x}", f"li s2, {at[0]:#x}", f"li s4, {at[0] + s.stream.column_tiles:#x}"]
     lines += [f"li s3, {free[0]:#x}", f"li s6, {free[1]:#x}", "li s9, 0", "li s11, 1"]
+    # Only the first column of a panel meets chunks that are still on their way.
     panel = [*_unpack_first(s), *counted_loop("columns", "s8", p.columns - 1, _unpack_next(s))]
     panel += _signal(0, f"li t1, {s.stream.words + FREE_PANELS:#x}", "panel") if s.panels > 1 else []
     lines += counted_loop("panels", "s7", s.panels, panel)
@@ -101,6 +102,7 @@ def _end_column(label: str) -> Lines:
 def _set_up_signals(s: Spread) -> Lines:
     """Atomic increments of a word in all tiles of the row by NoC 0, of the column by NoC 1."""
     lines = [f"li a1, {s.table:#x}"]
+    # The rectangles contain the tile itself: its own movers wait for the same counts.
     for noc, rectangle in enumerate((ROW, COLUMN)):
         lines += [f"li t0, {initiator(noc, 3):#x}", f"lw t1, {rectangle}(a1)", f"sw t1, {TARGET_HIGH}(t0)"]
         for at, value in ((CONTROL, _ATOMIC | BROADCAST | ITSELF), (LENGTH, INCREMENT), (DATA, 1)):

@@ -173,11 +173,13 @@ def _is_consistent(n: SpreadNote) -> bool:
     if any(start > end for start, end in pairwise(n.slices)) or n.depth > END:
         return False
     panels, across = n.panels * rows, n.columns * columns
+    # The lists are walked by these numbers when factors are written and results read.
     counts = (panels * n.depth, across * rows, panels * across)
     if (len(n.chunk_pieces), len(n.slice_pieces), len(n.result_pieces)) != counts:
         return False
     if any(not 0 <= c < CHANNELS or not 0 <= at <= CHANNEL_BYTES - size for (c, at), size in n.pieces()):
         return False
+    # Programs read their tables unchecked: they must lie in L1, behind the code.
     if len(n.tables) != rows * columns or n.table < DATA or n.table % 4:
         return False
     if any(n.table + 4 * len(words) > END or not all(0 <= w < 1 << 32 for w in words) for words in n.tables):
