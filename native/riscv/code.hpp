@@ -39,7 +39,9 @@ bool ends_block(const Decoded<P>& d) {
 template <class P>
 void Code<P>::add(X base, X size, const uint8_t* bytes) {
     const X even = size & ~X(1);
-    ranges.push_back(std::make_unique<Range>(Range{base, even, bytes, std::vector<Decoded<P>*>(even / 2)}));
+    auto* const places = static_cast<Decoded<P>**>(std::calloc(std::max<size_t>(even / 2, 1), sizeof(Decoded<P>*)));
+    if (!places) throw std::bad_alloc();
+    ranges.push_back(std::make_unique<Range>(Range{base, even, bytes, std::unique_ptr<Decoded<P>*[], Freed>(places)}));
     if (recent == &none) recent = ranges.back().get();
 }
 
@@ -233,7 +235,7 @@ template <class P>
 size_t Code<P>::held() const {
     size_t count = stubs.size() * sizeof(Decoded<P>);
     for (const Chunk& chunk : chunks) count += chunk.size * sizeof(Decoded<P>);
-    for (const auto& range : ranges) count += range->places.size() * sizeof(Decoded<P>*);
+    for (const auto& range : ranges) count += range->size / 2 * sizeof(Decoded<P>*);
     return count;
 }
 

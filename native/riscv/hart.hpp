@@ -123,10 +123,14 @@ struct Code {
     std::vector<Custom<P>> custom;
 
   private:
+    struct Freed {
+        void operator()(Decoded<P>** places) const { std::free(places); }
+    };
     struct Range {
         X base, size;
         const uint8_t* bytes;
-        std::vector<Decoded<P>*> places;
+        // Of the heap's zeros: pages without code cost nothing, however large the range is.
+        std::unique_ptr<Decoded<P>*[], Freed> places;
     };
     struct Chunk {
         std::unique_ptr<Decoded<P>[]> places;
@@ -144,7 +148,7 @@ struct Code {
     void hide(Decoded<P>& place);
     void reveal();
 
-    Range none{0, 0, nullptr, {}};
+    Range none{0, 0, nullptr, nullptr};
     Range* recent = &none;
     std::vector<std::unique_ptr<Range>> ranges;
     std::vector<Chunk> chunks;

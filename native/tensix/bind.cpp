@@ -94,6 +94,8 @@ bool step(Tile& tile) {
 
 }  // namespace
 
+void bind_grid(nb::module_&);
+
 void bind_matrix(nb::module_&);
 
 void bind_vector(nb::module_&);
@@ -121,7 +123,8 @@ POLYLOOM_MODULE(tensix, m) {
             "attach",
             [](Tile& t, uint64_t bytes, uint32_t speed, uint32_t latency) {
                 if (t.port) throw nb::value_error("a memory is attached already");  // whose views are in use
-                t.port = std::make_unique<Port>(Port{speed, latency, std::vector<uint8_t>(bytes)});
+                t.port = std::make_unique<Port>();
+                t.port->speed = speed, t.port->latency = latency, t.port->memory.resize(bytes);
             },
             nb::arg("bytes"), nb::arg("speed"), nb::arg("latency"))
         .def("traffic",
@@ -185,4 +188,5 @@ POLYLOOM_MODULE(tensix, m) {
                 all.emplace_back(e.start, e.end, e.thread, e.unit, e.word, e.pc, e.index, e.pushed);
             return all;
         });
+    bind_grid(m);
 }

@@ -124,6 +124,7 @@ bool CoreTiming::issue(H& h, const D& d) {
         } else {
             a.kind = near ? Attempt::local_load : Attempt::far_load;
             a.latency = near ? 2 : far_latency(a.address);
+            if (!near) c.polled = a.address, c.polls_at = uint32_t(d.pc);
             uint64_t from = near ? now : c.far[c.far_loads % 4];
             for (size_t n = 0; in_l1 && n < 8; ++n)
                 if (c.stored[n] == a.address >> 2) from = std::max(from, c.drained[n]);
@@ -196,6 +197,7 @@ void Core::keep(uint32_t at) {
     last_leave = std::max(last_leave, leave);
     leaves[entered++ % 8] = last_leave;
     ready[a.rd] = now + a.latency;
+    if (a.kind == Attempt::l1_store || a.kind == Attempt::store) tile.moved = true;
     free_at = now + a.cycles + (a.mispredicted ? 2 : 0);
     if (a.parks) parked = true;
     ++retired;

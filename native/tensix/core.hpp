@@ -78,7 +78,9 @@ struct Core {
     Tile& tile;
     const int number;
     bool running = false, stopped = false, parked = false;
-    bool waits_pcbuf = false;  // a read of an empty PCBuf is under way
+    bool waits_pcbuf = false;           // a read of an empty PCBuf is under way
+    bool polling = false;               // executes, of a deadlock of a grid
+    uint32_t polled = 0, polls_at = 0;  // where it has loaded from last, local memory aside, and by which instruction
     uint64_t retired = 0;
     uint64_t free_at = 0;
     std::array<uint64_t, 33> ready{};

@@ -12,37 +12,13 @@ namespace polyloom::tensix {
 
 namespace {
 
+using namespace niu;
 using riscv::ABSENT;
 using riscv::Answer;
 using riscv::DONE;
 
-// Indices of counters (NoC/Counters.md).
-enum Counter : uint8_t {
-    WRITES_ANSWERED = 1,
-    READS_ANSWERED,
-    READ_FLITS,
-    ACCEPTED,
-    READS_SENT,
-    WRITE_FLITS = 8,  // and 9, 11 and 13 of writes that nobody answers
-    WRITES_SENT = 10,
-    WRITES_STARTED = 12,
-    READS_STARTED = 14,
-    OUTSTANDING = 16,
-    OUTGOING = 32,
-};
-constexpr uint32_t COUNTERS_AT = 0x200, CLEAR_AT = 0x50, STRIDE = 0x800;
-// Bits of NOC_CTRL.
-constexpr uint32_t ATOMIC = 1, WRITE = 2, MASKED = 4, INLINE = 8, MARKED = 16, BROADCAST = 32;
-
-using Request = std::array<uint32_t, REQUEST_WORDS>;
-
-bool is_write(const Request& r) { return r[CTRL] & WRITE; }
-uint64_t memory_address(const Request& r) {
-    const size_t low = is_write(r) ? RET_LO : TARG_LO;
-    return r[low] | uint64_t(r[low + 1] & 15) << 32;
-}
+uint64_t memory_address(const Request& r) { return is_write(r) ? return_address(r) : target_address(r); }
 uint32_t l1_address(const Request& r) { return r[is_write(r) ? TARG_LO : RET_LO]; }
-uint8_t transaction(const Request& r) { return r[TAG] >> 10 & 15; }
 
 const char* fault_of(const Request& r, size_t memory_bytes) {
     if (r[CTRL] & (ATOMIC | MASKED | INLINE)) return "atomic requests and writes by mask are not modelled";
@@ -66,7 +42,15 @@ bool Tile::load_niu(uint32_t address, uint32_t& value) const {
     const uint32_t at = address & 0xffff, word = at % STRIDE / 4;
     if (at >= COUNTERS_AT && at < COUNTERS_AT + 4 * niu.counters.size())
         return value = niu.counters[(at - COUNTERS_AT) / 4], true;
-    if (at / STRIDE >= INITIATORS || word >= REQUEST_WORDS) return false;
+    if (at == STATUS_AT) {
+        value = 0;
+        for (uint32_t n = 0; n < INITIATORS; ++n) value |= (niu.initiators[n][CMD] & 1) << n;
+        return true;
+    }
+    if (at / STRIDE >= INITIATORS) return false;
+    if (port->station && (word == NODE_ID || word == ENDPOINT_ID || at == LOGICAL_AT))
+        return value = identity(int(address - NIU) >> 16, word), true;
+    if (word >= REQUEST_WORDS) return false;
     return value = niu.initiators[at / STRIDE][word], true;
 }
 
@@ -85,13 +69,17 @@ Answer Tile::store_niu(int core, uint32_t address, uint32_t value) {
                "wait until NOC_CMD_CTRL of the initiator reads 0");
     request[word] = value;
     if (word != CMD || !(value & 1)) return DONE;
-    if (const char* fault = fault_of(request, port->memory.size()))
-        refuse(core, "noc-request", std::string("a request to the NoC: ") + fault, "change the request");
-    const uint32_t packets = std::max(1u, (request[LENGTH] + PACKET_BYTES - 1) / PACKET_BYTES);
+    const int noc = int((address - NIU) >> 16);
+    const char* fault = port->station ? fault_on_grid(noc, request) : fault_of(request, port->memory.size());
+    if (fault) refuse(core, "noc-request", std::string("a request to the NoC: ") + fault, "change the request");
+    const bool whole = request[CTRL] & (ATOMIC | MASKED | INLINE);
+    const uint32_t packets = whole ? 1 : std::max(1u, (request[LENGTH] + PACKET_BYTES - 1) / PACKET_BYTES);
     const uint8_t id = transaction(request);
     uint32_t& outstanding = niu.counters[OUTSTANDING + id];
-    if (!is_write(request) || (request[CTRL] & MARKED)) outstanding = (outstanding + packets) & 255;
-    if (is_write(request)) niu.counters[OUTGOING + id] = (niu.counters[OUTGOING + id] + packets) & 255;
+    const bool reads = !(request[CTRL] & (ATOMIC | WRITE));
+    if (reads || (request[CTRL] & MARKED)) outstanding = (outstanding + packets) & 255;
+    if (is_write(request) && !(request[CTRL] & INLINE))
+        niu.counters[OUTGOING + id] = (niu.counters[OUTGOING + id] + packets) & 255;
     niu.requests.push_back(uint8_t(number)), ++working;
     return DONE;
 }
@@ -103,7 +91,7 @@ void Tile::start_packet(Niu& niu) {
     const bool write = is_write(r), marked = r[CTRL] & MARKED;
     Stream& stream = write ? niu.writes : niu.reads;
     if (write && !stream.packets.empty()) return;
-    const uint32_t bytes = std::min(r[LENGTH], PACKET_BYTES);
+    const uint32_t bytes = packet_bytes(r);
     stream.packets.push_back({write, marked, true, l1_address(r), bytes, 0, memory_address(r),
                               cycle + (write ? 0 : port->latency), transaction(r)});
     ++working, ++niu.counters[ACCEPTED];
@@ -153,6 +141,7 @@ void Tile::finish_packet(Niu& niu, Stream& stream) {
 }
 
 void Tile::move_port() {
+    if (port->station) return move_station();
     for (int noc = 0; noc < NOCS; ++noc) {
         Niu& niu = port->nius[size_t(noc)];
         while (!niu.acknowledgements.empty() && niu.acknowledgements.front().due <= cycle) {

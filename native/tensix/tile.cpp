@@ -160,9 +160,12 @@ void Tile::step() {
     words_left = false;
     for (int t = 0; t < THREADS; ++t)
         if (fronts[size_t(t)].moves() || !hand[size_t(t)].empty()) move_front(t);
+    bool retired = false;
     for (int core = 0; any_core && core < CORES; ++core)
-        if (cores[size_t(core)]->running && cores[size_t(core)]->step()) active(cycle + 1), moved = true;
-    if (working) move_data();
+        if (cores[size_t(core)]->running && cores[size_t(core)]->step()) retired = true;
+    if (working || (port && port->station && port->station->next() <= cycle)) move_data();
+    if (moved) last_effect = cycle;
+    if (retired) active(cycle + 1), moved = true;
     if (moved) last_move = cycle;
     ++cycle;
     if (findings.size() > known) [[unlikely]]
@@ -253,20 +256,43 @@ void Tile::tell_deadlock() {
         }
         waits.push_back(text);
     }
-    for (const auto& core : cores)
-        if (!core->at_rest())
-            waits.push_back(std::string("core ") + CORE_NAMES[core->number] + ": the instruction at " +
-                            hexadecimal(core->pc()) + " waits" +
-                            (core->waits_pcbuf ? " for B to write to its PCBuf" : " for what it loads or stores to"));
+    for (const auto& core : cores) {
+        if (core->at_rest()) continue;
+        std::string text = std::string("core ") + CORE_NAMES[core->number] + ": the instruction at " +
+                           hexadecimal(core->pc()) + " waits";
+        if (core->waits_pcbuf)
+            text += " for B to write to its PCBuf";
+        else if (core->polling)
+            text = std::string("core ") + CORE_NAMES[core->number] + " polls " + describe_polled(core->polled) +
+                   " at " + hexadecimal(core->polls_at);
+        else
+            text += " for what it loads or stores to";
+        waits.push_back(text);
+    }
+}
+
+void Tile::begin_run() {
+    fault.reset(), waits.clear();
+    ever_active = false, last_active = cycle, last_move = cycle;
+    flush_code = true;  // whoever runs this may have written to L1 meanwhile
+    show_before(false);
+}
+
+void Tile::advance(uint64_t end) {
+    if (asleep) cycle = std::max(cycle, std::min(end, port->station->next())), asleep = words_left = false;
+    while (cycle < end) {
+        if (!words_left && idle() && port->station->next() > cycle) {
+            asleep = true;
+            return;
+        }
+        step();
+    }
 }
 
 Stop Tile::run(uint64_t most) {
     const uint64_t start = cycle, end = most > ~uint64_t(0) - cycle ? ~uint64_t(0) : cycle + most;
-    fault.reset(), waits.clear();
-    ever_active = false, last_active = cycle, last_move = cycle;
+    begin_run();
     Stop stop = Stop::MaxCycles;
-    flush_code = true;  // whoever runs this may have written to L1 meanwhile
-    show_before(false);
     const auto watch = [this] {
         uint32_t word = 0;
         if (watched && watched + sizeof word <= state.l1.size()) std::memcpy(&word, &state.l1[watched], sizeof word);

@@ -128,6 +128,10 @@ struct Tile {
     // L1, which is 0 where nobody watches, has another value.
     Stop run(uint64_t most);
     void step();
+    // As a tile of a grid: a run begins; until `end` or until nothing is left to do, when it sleeps.
+    void begin_run();
+    void advance(uint64_t end);
+    [[nodiscard]] uint64_t wakes_at() const { return asleep ? std::max(cycle, port->station->next()) : cycle; }
 
     State state;
     Policy policy;
@@ -176,6 +180,8 @@ struct Tile {
     Banks banks;
     std::unique_ptr<Port> port;  // where a memory lies behind the tile
     bool flush_code = false;
+    bool asleep = true;        // of a grid: idle until something arrives
+    uint64_t last_effect = 0;  // the last cycle in which more happened than loads and branches of cores
     std::unique_ptr<riscv::Code<Baby>> code;
 
     [[nodiscard]] bool thread_idle(int thread) const;
@@ -203,6 +209,7 @@ struct Tile {
 
   private:
     friend struct Core;
+    friend class Grid;
     void make_visible();
     void move_front(int thread);
     [[nodiscard]] int alone() const;
@@ -242,6 +249,20 @@ struct Tile {
     bool move_packet(Stream& stream, int client);
     void finish_packet(Niu& niu, Stream& stream);
     void move_port();
+    // station.cpp: the NIUs of a tile on a grid
+    uint32_t identity(int noc, uint32_t word) const;
+    const char* fault_on_grid(int noc, Request& request) const;
+    void move_station();
+    void start_request(int noc);
+    void dispatch(const Sent& parcel);
+    bool transmit(int noc);
+    void accept_arrival(int noc, const Arrival& arrival);
+    bool receive(int noc);
+    bool receive_data(int noc, const Arrival& arrival);
+    bool receive_word(int noc, const Parcel& parcel);
+    void finish_arrival(int noc, const Parcel& parcel);
+    uint32_t perform_atomic(const Parcel& parcel);
+    std::string describe_polled(uint32_t address) const;
     // sync.cpp
     bool blocked(int thread, Unit unit, Word word) const;
     bool holds_back(const Latch& latch, int thread) const;

@@ -52,3 +52,12 @@ def test_the_peer_takes_the_same_words() -> None:
     vector, matrix = (measure.theirs for measure in tensix.measures()[:2])
     assert vector is not None and vector() > 0
     assert matrix is not None and matrix() > 0
+
+
+def test_a_product_on_a_grid_is_compared_with_one_tile() -> None:
+    """Both results are NumPy's; the table of 64 tiles has the same rows."""
+    rows = {str(row["what"]): row for row in tensix.grid_rows(4, 2, 2)}
+    one, many = (rows[f"128^3 product in bf16, fidelity 2: {on}"]["polyloom"] for on in ("one tile", "2 x 2 tiles"))
+    assert isinstance(one, int) and isinstance(many, int) and one > many
+    assert sum("which binds" in what for what in rows) == 1
+    assert rows["cycles of a grid of 64 tiles, one busy"]["asked"] == 1_000_000

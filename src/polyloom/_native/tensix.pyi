@@ -77,6 +77,36 @@ class Tile:
         """Of the trace, in the order of acceptance."""
 
 @final
+class Grid:
+    """Tiles at places of NoC 0, 10 * y + x, with memory in each of twelve channels: bytes, bytes a cycle, latency."""
+
+    def __init__(self, places: list[int], policy: int, bytes: int, speed: int, latency: int) -> None: ...
+    def tile(self, number: int) -> Tile: ...
+    def dram(self, channel: int) -> NDArray[np.uint8]: ...
+    def run(self, max_cycles: int) -> int:
+        """As of a tile."""
+
+    def links(self) -> list[tuple[int, int, int, int, int]]:
+        """Of each link that has carried something: NoC, place, direction (into the NoC, along x, along y, out of it),
+        flits, cycles that headers waited."""
+
+    def channels(self) -> list[tuple[int, int, int]]:
+        """Of each channel: bytes read, bytes written, cycles busy."""
+
+    @property
+    def cycle(self) -> int: ...
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def stepped(self) -> int:
+        """Cycles of tiles that were awake, of all tiles together."""
+    @property
+    def faulty(self) -> int:
+        """The tile whose fault ended the run."""
+    @property
+    def waits(self) -> list[list[str]]: ...
+
+@final
 class MatrixBench:
     """The matrix unit, the unpackers, the packers and their address counters alone: words execute at once."""
 

@@ -2,8 +2,10 @@
 """Speed of the Tensix tile's model beside wolfpine's, a Python model of the same machine, and what the tile itself
 takes for products.
 
-Speeds are per second of CPU time, hazards checked and nothing traced. The models take turns; the ratio is the median of
-the rounds' ratios. `asked` is what the project promises. Without wolfpine its columns are empty.
+A product of 2048 x 2048 matrices runs on one tile, with its arrays in DRAM behind it, and on a grid of 64; both results
+are compared with NumPy. Speeds are per second of CPU time, hazards checked and nothing traced. The models take turns;
+the ratio is the median of the rounds' ratios. `asked` is what the project promises. Without wolfpine its columns are
+empty.
 """
 
 from __future__ import annotations
@@ -18,8 +20,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from polyloom import api
+from polyloom.cli import examples
 from polyloom.cli.bench import tensix_programs as programs
+from polyloom.targets.tensix.run.grid import Grid
+from polyloom.targets.tensix.run.spread import binding_shares, execute_spread, read_result
+from polyloom.targets.tensix.run.stages import Limits
 from polyloom.targets.tensix.run.tile import UNITS, Tile
+from polyloom.targets.tensix.words.arrays import spread_note
 
 Row = dict[str, object]
 ROUNDS: Final = 5
@@ -42,6 +50,7 @@ class Measure:
 def rows() -> Iterator[Row]:
     yield from map(_speed, measures())
     yield from _products()
+    yield from grid_rows(64)
 
 
 def measures() -> list[Measure]:
@@ -163,7 +172,7 @@ def _products() -> list[Row]:
     ]
 
 
-def _fact(what: str, value: float, asked: int, unit: str) -> Row:
+def _fact(what: str, value: float, asked: int | None, unit: str) -> Row:
     return {"what": what, "polyloom": value, "asked": asked, "wolfpine": None, "to wolfpine": None, "unit": unit}
 
 
@@ -176,3 +185,49 @@ def product(phases: int, rounds: int) -> tuple[int, int]:
     tile.run()
     issued = [event[0] for event in tile.native.events if event[4] >> 24 == 0x26]
     return len(issued), issued[-1] - issued[0] + 1
+
+
+def grid_rows(size: int, rows: int = 8, columns: int = 8) -> Iterator[Row]:
+    """Product of square matrices of `size` tiles, bf16 at fidelity 2, on one tile and on a grid. Raises AssertionError
+    where a result differs from NumPy's.
+    """
+    # Small integers, whose products and sums are exact at fidelity 2.
+    left, right = (np.random.default_rng(n).integers(-8, 9, (32 * size,) * 2).astype(np.float32) for n in range(2))
+    what, tiles = f"{32 * size}^3 product in bf16, fidelity 2", f"{rows} x {columns} tiles"
+    one = programs.run_streamed_product(left, right)
+    grid, many, seconds = run_spread_product(left, right, rows, columns)
+    # The largest share names what a faster kernel would have to relieve.
+    shares = binding_shares(grid, many)
+    binds = max(shares, key=lambda name: shares[name])
+    yield _fact(f"{what}: one tile", one, None, "cycles")
+    yield _fact(f"{what}: {tiles}", many, None, "cycles")
+    yield _fact(f"the same: one tile to {tiles}", round(one / many, 1), 50 if rows * columns == 64 else None, "times")
+    for name, share in shares.items():
+        label = f"{name} busy on {tiles}{', which binds' if name == binds else ''}"
+        yield _fact(label, round(100 * share, 1), None, "per cent")
+    yield _fact(
+        "cycles of busy tiles, a product on a grid", round(grid.native.stepped / seconds), 300_000, "per second"
+    )
+    yield _fact("cycles of a grid of 64 tiles, one busy", round(idle_speed()), 1_000_000, "per second")
+
+
+def run_spread_product(left: Any, right: Any, rows: int, columns: int) -> tuple[Grid, int, float]:
+    """A product on a grid: the grid, cycles, seconds. Raises AssertionError where the result is not NumPy's."""
+    made = api.compile(examples.path("matmul"), f"tensix:wormhole:{rows}x{columns}", format="bf16", fidelity=2)
+    instance = made.prepare_instance({"N": len(left), "K": left.shape[1], "M": right.shape[1]})
+    note = spread_note.decode(instance.data)
+    assert note is not None
+    start = thread_time()
+    grid, outcome = execute_spread(instance.data, note, {"A": left, "B": right}, Limits())
+    seconds = thread_time() - start
+    assert np.array_equal(read_result(grid, note), left @ right)
+    return grid, outcome.cycles, seconds
+
+
+def idle_speed() -> float:
+    """Cycles of tiles per second, of a grid of which one tile counts."""
+    grid = Grid()
+    programs.place(grid[0, 0], "b", "li a0, 200000\ncount: addi a0, a0, -1\nbnez a0, count\nebreak\n")
+    start = thread_time()
+    cycles = grid.run().cycles
+    return len(grid.tiles) * cycles / (thread_time() - start)

@@ -41,6 +41,11 @@ CODES: dict[str, tuple[str, str]] = {
         "program of a tile that does not end",
         "It has run for as many cycles as `--max-cycles` allows.",
     ),
+    "PL1238": (
+        "program that is not spread over a grid of tiles",
+        "`--on tensix:wormhole:8x8` takes one product of two arguments (docs/targets/tensix-grid.md). Other programs "
+        "run on one tile, with `--on tensix`.",
+    ),
     "PL1237": (
         "size that is not positive in a program of several stages",
         "A program of several stages is cut for sizes of at least 1: what an empty loop leaves out is no stage.",

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pl.tensix`: what the Tensix target offers in Python. `include` is the folder of its C headers and linker scripts;
-`Tile` is a tile. `kernel` makes a vector kernel of a function, whose vectors the functions of
-`sfpi/language/library.py` take: `pl.tensix.exexp(x)`."""
+`Tile` is a tile, `Grid` many of them with their NoCs. `kernel` makes a vector kernel of a function, whose vectors the
+functions of `sfpi/language/library.py` take: `pl.tensix.exexp(x)`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from polyloom.targets.tensix.place import include as _folder
+from polyloom.targets.tensix.run.grid import Grid
 from polyloom.targets.tensix.run.tile import Finding, Outcome, Tile
 from polyloom.targets.tensix.words.assemble import assemble
+from polyloom.targets.tensix.words.chip import Memory
 from polyloom.targets.tensix.words.disassemble import disassemble
 from polyloom.targets.tensix.words.dram_port import DramPort
 
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "DramPort", "Finding", "LlkRun", "Outcome", "Tile", "VectorKernel", "assemble", "const_0", "const_0p8373",
-    "const_1", "const_neg1", "disassemble", "function", "include", "kernel", "l_reg", "llk", "prgm", "tile_id",
+    "DramPort", "Finding", "Grid", "LlkRun", "Memory", "Outcome", "Tile", "VectorKernel", "assemble", "const_0",
+    "const_0p8373", "const_1", "const_neg1", "disassemble", "function", "include", "kernel", "l_reg", "llk", "prgm",
+    "tile_id",
 ]  # fmt: skip
 
 include: str = _folder()

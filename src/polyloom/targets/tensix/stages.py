@@ -15,10 +15,13 @@ from polyloom.targets.target import Execution, Job, Json, Kind
 from polyloom.targets.tensix.map.loops.compile import Content, compile_stages
 from polyloom.targets.tensix.map.loops.form import CUT, FORM
 from polyloom.targets.tensix.map.phases import compile as phases
+from polyloom.targets.tensix.map.spread.compile import compile_spread, no_product
+from polyloom.targets.tensix.place import Place
+from polyloom.targets.tensix.run import spread as spreading
 from polyloom.targets.tensix.run import stages as running
-from polyloom.targets.tensix.words.arrays import note
+from polyloom.targets.tensix.words.arrays import note, spread_note
 
-__all__ = ["CUT", "FORM", "KIND", "compile_subject", "owns", "run", "signature", "summary"]
+__all__ = ["CUT", "FORM", "KIND", "compile_subject", "no_product", "owns", "run", "signature", "summary"]
 
 _PARALLEL: Final = (
     "a tile takes products, element-wise programs, and nests in which some loop has iterations that may run together"
@@ -28,11 +31,11 @@ KIND: Final = Kind(".elf", "programs of a tile's threads")
 
 def owns(data: bytes) -> bool:
     """Whether this is an executable of loops. Errors: PL0703 for one of another version."""
-    return data.startswith(MAGIC) and note.decode(data) is not None
+    return data.startswith(MAGIC) and (spread_note.decode(data) or note.decode(data)) is not None
 
 
 def signature(data: bytes) -> Signature:
-    return _note(data).signature
+    return (spread_note.decode(data) or _note(data)).signature
 
 
 def _note(data: bytes) -> note.Note:
@@ -41,14 +44,18 @@ def _note(data: bytes) -> note.Note:
     return found
 
 
-def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) -> bytes:
+def compile_subject(subject: Subject, place: Place, values: Mapping[str, int]) -> bytes:
     """Compiler of loops for fixed sizes. Errors: PL1230 for a nest without parallel loops, PL1232 on Blackhole, PL1233,
-    PL1237, PL1280.
+    PL1237, PL1238 for what a grid does not take, PL1280.
     """
-    if member != "wormhole":
-        message = f"loops run on Wormhole only: the unpackers of {member.capitalize()} are not modelled"
+    if place.member != "wormhole":
+        message = f"loops run on Wormhole only: the unpackers of {place.member.capitalize()} are not modelled"
         raise input_error("PL1232", message, help="write --on tensix")
     content = cast("Content | phases.Content", subject.content)
+    if place.grid is not None:
+        if isinstance(content, Content):
+            return compile_spread(content, subject.signature, values, place.grid)
+        raise no_product(f"`{subject.signature.name}` is no product")
     if isinstance(content, Content):
         return compile_stages(content, subject.signature, values, subject.watch)
     try:
@@ -60,6 +67,8 @@ def compile_subject(subject: Subject, member: str, values: Mapping[str, int]) ->
 def run(data: bytes, job: Job) -> Execution:
     """Execution of loops on a tile. Errors: PL1220 to PL1222, PL1234, PL1236."""
     limits = running.Limits(job.options.hazards, job.options.max_cycles, job.trace)
+    if (spread := spread_note.decode(data)) is not None:
+        return spreading.run(data, spread, job.inputs, limits)
     return running.run(data, _note(data), job.inputs, limits)
 
 
@@ -74,9 +83,22 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
         busy = cast("dict[str, float]", data["utilization"])["vector"]
         statements = f"{data['format']}, phases of {data['tiles']} statements"
         return [("elements", statements), ("cycles", f"{data['cycles']}, vector unit busy {busy:.1%}")]
+    if "grid" in data:
+        return _grid_rows(data, operands)
     unit, used = stages[0]["unit"], cast("dict[str, float]", data["utilization"])
     what = ("operands", f"{data['format']}{operands}") if operands else ("elements", _elements(data))
     return [what, ("cycles", f"{data['cycles']}, {unit} unit busy {used[unit]:.1%}")]
+
+
+def _grid_rows(data: Mapping[str, Json], operands: str) -> Sequence[tuple[str, str]]:
+    """Summary rows of a run on a grid: arithmetic, cycles, and what binds."""
+    rows, columns = cast("list[int]", data["grid"])
+    shares = ", ".join(f"{name} {share:.1%}" for name, share in cast("dict[str, float]", data["shares"]).items())
+    return [
+        ("operands", f"{data['format']}{operands}"),
+        ("cycles", f"{data['cycles']} on {rows} by {columns} tiles"),
+        ("busy", f"{shares}: {data['binds']} binds"),
+    ]
 
 
 def _elements(data: Mapping[str, Json]) -> str:

@@ -58,7 +58,9 @@ def _compile(
     if progress is not None:
         progress("compiling", 0.0)
     if subject.form == loops.FORM.name:
-        return loops.compile_subject(subject, place.member, values)
+        return loops.compile_subject(subject, place, values)
+    if place.grid is not None:
+        raise loops.no_product(f"`{subject.signature.name}` is a vector kernel, which runs on one tile")
     return kernel.compile_kernel(kernel_content(subject), subject.signature.name, place.member, options, subject.watch)
 
 

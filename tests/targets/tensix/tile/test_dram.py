@@ -21,7 +21,7 @@ def request(noc: int, l1: int, memory: int, size: int, control: int = 0, initiat
     """Core code that starts a request: source and target are exchanged for a write."""
     target, answer = (l1, memory) if control & WRITE else (memory, l1)
     stores = ((0, target), (12, answer), (24, tag << 10), (28, control), (32, size), (40, 1))
-    base = f"lui s0, {NIU[noc]:#x}\nli s1, {0x800 * initiator}\nadd s0, s0, s1\n"
+    base = f"lui s0, {NIU[noc]:#x}\nli s1, {0x400 * initiator}\nadd s0, s0, s1\n"
     return base + "".join(f"li a0, {value}\nsw a0, {at}(s0)\n" for at, value in stores)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from math import prod
 from typing import Final, cast
 
 from polyloom.ir.operations import ElementType
@@ -46,7 +47,7 @@ def costs(made: Program, execution: Execution, member: Member) -> Costs:
         units=tuple(_units(facts)),
         moved=cast("int | None", execution.detail),
         boundary="lines between L1 and the unpackers and packers",
-        bandwidth=float(_L1),
+        bandwidth=float(_L1 * _tile_count(facts)),
         code_bytes=sum(len(s.data) for s in elf_image(made.data, program.CORE).segments if s.is_code),
         bound_by=_busiest_unit(facts),
         arithmetic=_arithmetic_text(facts),
@@ -64,9 +65,14 @@ def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
     is_product = "fidelity" in facts
     # Each fidelity phase is one pass of MVMUL over the same operands.
     cycles = cast(int, facts["fidelity"]) if is_product else 1
-    lanes = _MATRIX if is_product else _VECTOR
+    lanes = (_MATRIX if is_product else _VECTOR) * _tile_count(facts)
     yield Units("multipliers", lanes, operation_rates(("mul",), _TYPES, cycles))
     yield Units("adders", lanes, operation_rates(("add", "sub") if is_product else (*ADDING, *LOGIC), _TYPES, cycles))
+
+
+def _tile_count(facts: Mapping[str, Json]) -> int:
+    """Tiles of a grid, or 1."""
+    return prod(cast("list[int]", facts.get("grid", [])))
 
 
 def _busiest_unit(facts: Mapping[str, Json]) -> str | None:

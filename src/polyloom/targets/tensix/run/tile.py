@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Final, Literal, cast
 
@@ -149,21 +149,22 @@ class Tile:
 
     `hazards` says which hazards stop the run as a fault: all (`error`), those that are wrong in this run (`wrong`), or
     none: they are listed (`report`), or nobody looks (`off`). `ignore_mmio` lets registers that are not modelled read 0
-    and swallow writes. `port` puts a memory behind the tile, which cores reach by the registers of both NoCs. Errors:
-    PL1223.
+    and swallow writes. `port` puts a memory behind the tile, which cores reach by the registers of both NoCs. `model`
+    is a native tile that is there already, of a grid. Errors: PL1223.
     """
 
     member: Member = "wormhole"
     hazards: Hazards = "error"
     ignore_mmio: bool = False
     port: DramPort | None = None
+    model: InitVar[native.Tile | None] = None
     native: native.Tile = field(init=False, repr=False)
     views: Views = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, model: native.Tile | None) -> None:
         if self.hazards not in POLICIES:
             raise input_error("PL1223", f"{self.hazards!r} is no way to treat hazards", help=_choices_help(POLICIES))
-        self.native = native.Tile(self.member == "blackhole", POLICIES[self.hazards])
+        self.native = model or native.Tile(self.member == "blackhole", POLICIES[self.hazards])
         self.native.ignore_mmio = self.ignore_mmio
         if self.port is not None:
             self._attach(self.port)
@@ -343,25 +344,26 @@ class Tile:
                 "PL1223", f"a tile runs no {max_cycles} cycles", help="give 0 to 2^63 - 1, or leave it out"
             )
         stop = STOPS[self.native.run(max_cycles)]
-        # The native side knows words only; they are disassembled here, when a message is needed.
-        hazards = tuple(self._translate_finding(each) for each in self.native.findings)
-        fault = self.native.fault
-        outcome = Outcome(
-            stop,
-            self.native.cycles,
-            hazards,
-            self._translate_finding(fault) if fault else None,
-            tuple(_name_words(each, self.member) for each in self.native.waits),
-        )
+        waits = tuple(_name_words(each, self.member) for each in self.native.waits)
+        outcome = Outcome(stop, self.native.cycles, self.findings(), self.fault(), waits)
         error = outcome.error() if check else None
         if error is not None:
             raise error
         return outcome
 
+    def findings(self) -> tuple[Finding, ...]:
+        """All hazards so far."""
+        # The native side knows words only; they are disassembled here, when a message is needed.
+        return tuple(self._translate_finding(each) for each in self.native.findings)
+
+    def fault(self) -> Finding | None:
+        """What ended the last run, if it was a fault."""
+        fault = self.native.fault
+        return self._translate_finding(fault) if fault else None
+
     def step(self) -> None:
         """One cycle. Errors: PL1220 and PL1221."""
-        if not self.native.step() and self.native.fault is not None:
-            fault = self._translate_finding(self.native.fault)
+        if not self.native.step() and (fault := self.fault()) is not None:
             raise input_error("PL1220", str(fault), help=fault.cure or None)
 
     def utilization(self) -> dict[str, float]:

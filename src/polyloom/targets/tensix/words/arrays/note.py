@@ -87,17 +87,18 @@ def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
             "sums": note.how.stored,
             "meeting": note.meeting,
             "stages": [[t.label, t.what, t.line, list(t.tiles)] for t in note.stages],
-            "areas": [_area_json(area) for area in note.inputs],
+            "areas": [area_json(area) for area in note.inputs],
             "scalars": list(note.scalars),
             **({} if note.views is None else {"views": encode_views(note.views)}),
-            "results": [{"output": w.array, "at": list(w.at), **_area_json(w.area)} for w in note.outputs],
+            "results": [{"output": w.array, "at": list(w.at), **area_json(w.area)} for w in note.outputs],
             source_lines.KEY: source_lines.encode_lines(lines),
             **as_json(note.signature),
         }
     )
 
 
-def _area_json(area: Area) -> dict[str, object]:
+def area_json(area: Area) -> dict[str, object]:
+    """JSON of an area."""
     p = area.placed
     return {
         "array": p.matrix.array,
@@ -149,10 +150,8 @@ def _parse_note(made: dict[str, Any]) -> Note | None:
     if made["sums"] not in (16, 32):
         return None
     how = Arithmetic(made["format"], made["dest"], made["fidelity"], made["sums"])
-    inputs = tuple(_parse_area(each, how) for each in made["areas"])
-    outputs = tuple(
-        OutputArea(str(w["output"]), _parse_area(w, how), _parse_integers(w["at"])) for w in made["results"]
-    )
+    inputs = tuple(parse_area(each, how) for each in made["areas"])
+    outputs = tuple(OutputArea(str(w["output"]), parse_area(w, how), parse_integers(w["at"])) for w in made["results"])
     scalars = tuple(map(str, made["scalars"]))
     stages = tuple(_parse_stage(*each) for each in map(tuple, made["stages"]))
     written = {w.array for w in outputs}
@@ -169,7 +168,7 @@ def _parse_note(made: dict[str, Any]) -> Note | None:
 
 
 def _parse_stage(label: str, what: str, line: int, tiles: Any) -> StageFacts:
-    return StageFacts(str(label), str(what), int(line), _parse_integers(tiles))
+    return StageFacts(str(label), str(what), int(line), parse_integers(tiles))
 
 
 def _has_consistent_areas(note: Note) -> bool:
@@ -235,8 +234,9 @@ def _is_output_area(note: Note, written: OutputArea) -> bool:
     return found is not None and found.is_output and _is_array(note, written.array, shape, is_input=False)
 
 
-def _parse_area(made: dict[str, Any], how: Arithmetic) -> Area:
-    rows, columns, shape, axes = (_parse_integers(made[key]) for key in ("rows", "columns", "shape", "axes"))
+def parse_area(made: dict[str, Any], how: Arithmetic) -> Area:
+    """Area of its JSON. Raises ValueError for what is none."""
+    rows, columns, shape, axes = (parse_integers(made[key]) for key in ("rows", "columns", "shape", "axes"))
     if sorted((*rows, *columns)) != list(range(len(shape))) or len(axes) != len(shape) or min(shape, default=0) < 0:
         # The common reader of notes takes ValueError for a note that is not one.
         raise ValueError
@@ -248,5 +248,6 @@ def _parse_area(made: dict[str, Any], how: Arithmetic) -> Area:
     return Area(placed, axes, held)
 
 
-def _parse_integers(values: Any) -> tuple[int, ...]:
+def parse_integers(values: Any) -> tuple[int, ...]:
+    """Integers of a list of JSON."""
     return tuple(int(n) for n in values)
