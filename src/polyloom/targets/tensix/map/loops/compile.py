@@ -15,15 +15,15 @@ from polyloom.ir.stage import Program
 from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
+from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, stream_areas
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
-from polyloom.targets.tensix.map.loops.join import Programs, join_stages
-from polyloom.targets.tensix.map.loops.layout import array_shapes, operand_areas, place_areas, result_areas
+from polyloom.targets.tensix.map.loops.join import assemble_parts
+from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, place_areas, result_areas
 from polyloom.targets.tensix.map.loops.origins import origins
 from polyloom.targets.tensix.map.loops.shape import Product
 from polyloom.targets.tensix.map.loops.steps import Pointwise, span_place
-from polyloom.targets.tensix.map.loops.thread import Parts, assemble_thread
+from polyloom.targets.tensix.map.loops.thread import Parts
 from polyloom.targets.tensix.map.loops.vector import kernel_words
-from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
@@ -74,52 +74,66 @@ class _Stage:
         return *self.reads, self.result
 
 
+@dataclass(frozen=True, slots=True)
+class _Assembled:
+    """Programs of cores, and where arguments and results of stages, by name, lie; places in the source by address."""
+
+    inputs: tuple[Area, ...]
+    made: Mapping[str, Area]
+    code: bytes
+    starts: Mapping[str, int]
+    places: Mapping[int, Place]
+
+
 def compile_stages(content: Content, signature: Signature, values: Mapping[str, int], watch: Watch | None) -> bytes:
-    """Pipeline: areas, placement in L1, threads, executable. Errors: PL1233 (exit 3), PL1237, PL1280 where values do
-    not fit into the registers.
+    """Pipeline: areas, placement in L1 or DRAM, programs of cores, executable. Errors: PL1233 (exit 3), PL1237, PL1280
+    where values do not fit into the registers.
     """
     shapes = array_shapes(content.program, {name: values[name] for name in signature.parameters})
     stages = _select_kernels(content, shapes, watch)
-    scalars = tuple(name for stage in stages for name in stage.scalars)
-    data, code = DATA, b""
+    assemble = _assemble_stream if _is_streamed(stages) else _assemble_resident
+    data = DATA
     # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.
-    while True:
-        first = data + MEETING
-        where = place_areas((area for s in stages for area in s.areas), first + -(-4 * len(scalars) // 16) * 16)
-        code, starts, lines = assemble_parts(_stage_parts(stages, content.how, where, first), data)
-        if CODE + len(code) <= data:
-            break
-        data = -(-(CODE + len(code)) // PAGE) * PAGE  # long programs take room from the arrays
-    # Results of stages are no inputs: only areas of arguments are filled before the run.
-    made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
-    inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
+    while CODE + len((found := assemble(stages, content.how, data)).code) > data:
+        data = -(-(CODE + len(found.code)) // PAGE) * PAGE  # long programs take room from the arrays
     outputs = tuple(
         OutputArea(
-            o.array, made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at)
+            o.array,
+            found.made[o.definition],
+            tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at),
         )
         for o in content.program.outputs
     )
     told = tuple(_stage_facts(s) for s in stages)
     views = None if content.views is None else specialize_views(content.views, values)
-    note = Note(fixed_signature(signature, values), content.how, data, told, inputs, scalars, outputs, views)
+    scalars = tuple(name for stage in stages for name in stage.scalars)
+    note = Note(fixed_signature(signature, values), content.how, data, told, found.inputs, scalars, outputs, views)
+    return executable(b"", CODE, found.code, CORE, found.starts, notes.encode(note, found.places))
+
+
+def _is_streamed(stages: Sequence[_Stage]) -> bool:
+    """Whether the arrays lie in DRAM: those of one product that L1 does not hold."""
+    (first, *others) = stages
+    return not others and isinstance(first.arranged, Multiplied) and not fits_l1(first.areas, DATA + MEETING)
+
+
+def _assemble_resident(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
+    first, count = data + MEETING, sum(len(stage.scalars) for stage in stages)
+    where = place_areas((area for s in stages for area in s.areas), first + -(-4 * count // 16) * 16)
+    code, starts, lines = assemble_parts(_stage_parts(stages, how, where, first), data)
+    # Results of stages are no inputs: only areas of arguments are filled before the run.
+    made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
+    inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
     by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
-    places = {at: place for each in by_stage for at, place in each.items()}
-    return executable(b"", CODE, code, CORE, starts, notes.encode(note, places))
+    return _Assembled(inputs, made, code, starts, {at: place for each in by_stage for at, place in each.items()})
 
 
-def assemble_parts(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
-    """Assembly of the programs, one behind the other: their bytes, where each begins, and by stage the line of each
-    address.
-    """
-    some = [each for each in parts if each is not None]
-    # Only a program of one stage may have nothing to do (PL1237 for others); its three programs are empty then.
-    programs: Programs = join_stages(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
-    code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
-    for name, stages in zip(THREADS, programs, strict=True):
-        starts[name] = len(code)
-        words, known = assemble_thread(stages, CODE + len(code))
-        code, found = code + words, [a | b for a, b in zip(found, known, strict=True)]
-    return code, starts, found
+def _assemble_stream(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
+    (stage,) = stages
+    stream, code, starts, lines = assemble_stream(_product(stage, how, (0, 0, 0)), data + MEETING)
+    *inputs, result = stream_areas(stream, stage.areas)
+    made = {stage.result.placed.matrix.array: result}
+    return _Assembled(tuple(inputs), made, code, starts, origins(lines, stage.place))
 
 
 def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signature:
@@ -151,18 +165,18 @@ def _stage_parts(
         if isinstance(stage.arranged, Applied):
             found.append(_elementwise_parts(stage, how, at, scalars))
         else:
-            found.append(_product_parts(stage, stage.arranged, how, at))
+            found.append(product.threads(_product(stage, how, at)))
         scalars += 4 * len(stage.scalars)
     return found
 
 
-def _product_parts(stage: _Stage, arranged: Multiplied, how: Arithmetic, at: Sequence[int]) -> Parts | None:
+def _product(stage: _Stage, how: Arithmetic, at: Sequence[int]) -> Product:
     rows, columns, depth = _tile_counts(stage)
     packed, sums, (left, right, result) = how.accumulated, how.sums, at
     narrow = sums if sums.width < packed.width else None
-    turned, dest = arranged.turned, how.dest
-    return product.threads(
-        Product(rows, columns, depth, left, right, result, how.factors, packed, dest, how.fidelity, turned, narrow)
+    turned = isinstance(stage.arranged, Multiplied) and stage.arranged.turned
+    return Product(
+        rows, columns, depth, left, right, result, how.factors, packed, how.dest, how.fidelity, turned, narrow
     )
 
 

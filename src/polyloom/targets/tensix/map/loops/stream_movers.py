@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from polyloom.targets.tensix.map.loops.stream import (
     COLUMNS,
-    CONSUMED,
     PACKED,
     PANELS,
     WRITTEN,
@@ -33,14 +32,14 @@ def _packets(size: int) -> int:
 
 def read_columns(s: Stream) -> Lines:
     """NC's program: s1 and s2 are the next buffer and the other one, s3 the column in DRAM, s4 counts columns, s5 those
-    that must be unpacked before, s6 packets.
+    that must be packed before, s6 packets.
     """
     p = s.product
     # Only whole tiles move; the padding tile of an odd depth stays behind.
     size = p.depth * s.factor_pitch
     pitch = s.column_tiles * s.factor_pitch
     column = [
-        *await_count(s, CONSUMED, "s5", "consumed"),
+        *await_count(s, PACKED, "s5", "packed"),
         *_start_read("s3", "s1", size),
         f"addi s6, s6, {_packets(size)}",
         *_await_packets("s6", _READS, "arrived"),

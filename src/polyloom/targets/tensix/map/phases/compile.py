@@ -15,7 +15,8 @@ from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
-from polyloom.targets.tensix.map.loops.compile import PAGE, assemble_parts, fixed_signature
+from polyloom.targets.tensix.map.loops.compile import PAGE, fixed_signature
+from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.origins import origins
 from polyloom.targets.tensix.map.loops.steps import span_place
 from polyloom.targets.tensix.map.loops.vector import kernel_words
