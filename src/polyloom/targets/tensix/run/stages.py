@@ -23,7 +23,7 @@ from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import MEETING, Area, broadcast_input, element_format, encode_operand
 from polyloom.targets.tensix.words.arrays.elements import element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
+from polyloom.targets.tensix.words.arrays.note import PRODUCTS, Note, OutputArea, StageFacts
 from polyloom.targets.tensix.words.arrays.views import view_arrays
 from polyloom.targets.tensix.words.dram_port import DramPort
 from polyloom.targets.tensix.words.program import CORE
@@ -32,7 +32,7 @@ from polyloom.targets.trace import Trace
 Array = NDArray[Any]
 _T2: Final = 8
 """Of the words by which cores meet, the one that is written last."""
-_UNITS: Final = {"product": "matrix", "element-wise": "vector"}
+_UNITS: Final = {**dict.fromkeys(PRODUCTS, "matrix"), "element-wise": "vector"}
 _PARTS: Final = {
     "matrix unit": ("matrix",),
     "vector unit": ("vector",),
@@ -166,7 +166,7 @@ def _output_shape(note: Note, name: str) -> tuple[int, ...]:
 
 def _format_facts(note: Note) -> dict[str, Json]:
     how = note.how
-    if not any(told.what == "product" for told in note.stages):
+    if not any(told.what in PRODUCTS for told in note.stages):
         return {"format": element_format_name(how.format)}
     return {"format": how.format, "dest": how.dest, "fidelity": how.fidelity}
 
@@ -176,7 +176,7 @@ def _tile_counts(stages: Sequence[StageFacts]) -> Json:
     if len(stages) > 1:
         return [list(told.tiles) for told in stages]
     (told,) = stages
-    return list(told.tiles) if told.what == "product" else prod(told.tiles)
+    return list(told.tiles) if told.what in PRODUCTS else prod(told.tiles)
 
 
 def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> NDArray[np.uint8]:

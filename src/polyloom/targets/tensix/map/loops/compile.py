@@ -6,7 +6,7 @@ other under these names, and a note.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.ir.signature import Extent, Signature
@@ -17,6 +17,8 @@ from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, stream_areas
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
+from polyloom.targets.tensix.map.loops.fused import threads as fused
+from polyloom.targets.tensix.map.loops.fused.choose import element_loads, sum_mode
 from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, place_areas, result_areas
 from polyloom.targets.tensix.map.loops.origins import origins
@@ -28,7 +30,7 @@ from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
+from polyloom.targets.tensix.words.arrays.note import FUSED, Note, OutputArea, StageFacts
 from polyloom.targets.tensix.words.arrays.views import Views, specialize_views
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
@@ -39,7 +41,8 @@ PAGE: Final = 0x1000
 @dataclass(frozen=True, slots=True)
 class Content:
     """Compiler input: stages, how their arrays are matrices, the selected operations of formulas by result, and the
-    arithmetic; `views` are statements of arrays by which the host makes some of the arguments of others.
+    arithmetic; `views` are statements of arrays by which the host makes some of the arguments of others; `fused` has by
+    formula the product whose sums it reads in Dst.
     """
 
     program: Program
@@ -47,6 +50,7 @@ class Content:
     formulas: Mapping[str, Pointwise]
     how: Arithmetic
     views: Views | None = None
+    fused: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,8 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
 def _is_streamed(stages: Sequence[_Stage]) -> bool:
     """Whether the arrays lie in DRAM: those of one product that L1 does not hold."""
     (first, *others) = stages
-    return not others and isinstance(first.arranged, Multiplied) and not fits_l1(first.areas, DATA + MEETING)
+    alone = not others and first.formula is None and isinstance(first.arranged, Multiplied)
+    return alone and not fits_l1(first.areas, DATA + MEETING)
 
 
 def _assemble_resident(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
@@ -147,11 +152,21 @@ def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signatur
 def _select_kernels(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watch | None) -> list[_Stage]:
     how, found = content.how, list[_Stage]()
     computed, mode = result_areas(content.arranged, how, shapes), element_format(how).mode
+    products = {each.stage.result: each for each in content.arranged if each.stage.result in content.fused.values()}
     for each in content.arranged:
-        formula = content.formulas.get(each.stage.result)
-        reads = tuple(operand_areas(each, formula, computed, how, shapes))
-        kernel = () if formula is None else tuple(kernel_words(formula, mode, watch))
-        found.append(_Stage(each, formula, reads, computed[each.stage.result], kernel))
+        result, formula = each.stage.result, content.formulas.get(each.stage.result)
+        if result in products:
+            continue
+        reads = operand_areas(each, formula, computed, how, shapes)
+        if formula is None or result not in content.fused:
+            kernel = () if formula is None else tuple(kernel_words(formula, mode, watch))
+            found.append(_Stage(each, formula, tuple(reads), computed[result], kernel))
+            continue
+        sums = content.fused[result]
+        kernel = tuple(kernel_words(formula, sum_mode(how), watch, element_loads(formula, sums, how)))
+        others = [area for area, a in zip(reads, formula.arrays, strict=True) if a.array != sums]
+        factors = operand_areas(products[sums], None, computed, how, shapes)
+        found.append(_Stage(products[sums], formula, (*factors, *others), computed[result], kernel))
     return found
 
 
@@ -164,10 +179,19 @@ def _stage_parts(
         at = [where[area.key].placed.address for area in stage.areas]
         if isinstance(stage.arranged, Applied):
             found.append(_elementwise_parts(stage, how, at, scalars))
-        else:
+        elif stage.formula is None:
             found.append(product.threads(_product(stage, how, at)))
+        else:
+            found.append(_fused_parts(stage, how, at, scalars))
         scalars += 4 * len(stage.scalars)
     return found
+
+
+def _fused_parts(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
+    e, (left, right, *arrays, result) = element_format(how), at
+    kernel = tuple(word for word, _ in stage.kernel)
+    epilogue = fused.Epilogue(tuple(arrays), e.code, e.width, scalars, len(stage.scalars), kernel)
+    return fused.threads(_product(stage, how, (left, right, result)), epilogue)
 
 
 def _product(stage: _Stage, how: Arithmetic, at: Sequence[int]) -> Product:
@@ -202,4 +226,6 @@ def _tile_counts(stage: _Stage) -> tuple[int, ...]:
 def _stage_facts(stage: _Stage) -> StageFacts:
     span = stage.arranged.stage.span
     what = "product" if isinstance(stage.arranged, Multiplied) else "element-wise"
+    if what == "product" and stage.formula is not None:
+        what = FUSED
     return StageFacts(stage.arranged.stage.label, what, span.line if span is not None else 0, _tile_counts(stage))

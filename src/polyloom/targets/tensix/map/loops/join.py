@@ -35,7 +35,7 @@ MEETING: Final = ("s9", "s10", "s11")
 _IDLE: Final = 0xFFE80004
 """Where a load waits until the thread is idle."""
 _JUMPS: Final = ("bnez", "beqz", "blt", "bge", "jal")
-_SEMAPHORES: Final = 7
+_SEMAPHORES: Final = 15
 """Those that stages use."""
 
 

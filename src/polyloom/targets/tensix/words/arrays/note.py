@@ -30,6 +30,9 @@ FORM: Final = "stages"
 VERSION: Final = 4
 _OLD_FORMS: Final = ("product", "elementwise")
 """Others of version 1."""
+FUSED: Final = "fused product"
+"""What a product with a formula of its sums is in reports."""
+PRODUCTS: Final = ("product", FUSED)
 _HELD: Final[tuple[Held, ...]] = ("factor", "sum", "elements")
 
 
