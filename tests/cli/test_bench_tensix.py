@@ -5,6 +5,7 @@ measured."""
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import cast
 
 import numpy as np
 import pytest
@@ -52,3 +53,12 @@ def test_the_peer_takes_the_same_words() -> None:
     vector, matrix = (measure.theirs for measure in tensix.measures()[:2])
     assert vector is not None and vector() > 0
     assert matrix is not None and matrix() > 0
+
+
+def test_what_a_formula_adds_to_a_product_is_hidden_behind_it() -> None:
+    assert 0 < cast(float, tensix.epilogue("gemm", "bf16", 200)["polyloom"]) <= 8
+
+
+def test_rows_of_large_products_say_where_arrays_lie() -> None:
+    row = tensix.busy_product(256, 96)
+    assert row["what"] == "matrix unit busy, product of 256x256x256 in bf16" and cast(float, row["polyloom"]) >= 96

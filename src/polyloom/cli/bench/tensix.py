@@ -8,17 +8,22 @@ the rounds' ratios. `asked` is what the project promises. Without wolfpine its c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from statistics import median
 from time import thread_time
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
+from polyloom import api
+from polyloom.cli import examples
 from polyloom.cli.bench import tensix_programs as programs
+from polyloom.targets.target import Job
+from polyloom.targets.tensix import stages as loops
+from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.run.tile import UNITS, Tile
 
 Row = dict[str, object]
@@ -26,6 +31,7 @@ ROUNDS: Final = 5
 _BF16: Final = 5
 _VECTOR, _MATRIX = UNITS.index("vector"), UNITS.index("matrix")
 _FIRST_OF_VECTOR: Final = 0x70
+_PRODUCT: Final = "matmul.pla"
 Speed = Callable[[], float]
 
 
@@ -42,6 +48,10 @@ class Measure:
 def rows() -> Iterator[Row]:
     yield from map(_speed, measures())
     yield from _products()
+    for size, asked in ((256, 96), (512, 90), (2048, 88)):
+        yield busy_product(size, asked)
+    for format in ("bf16", "tf32"):
+        yield epilogue("gemm", format, 200)
 
 
 def measures() -> list[Measure]:
@@ -165,6 +175,32 @@ def _products() -> list[Row]:
 
 def _fact(what: str, value: float, asked: int, unit: str) -> Row:
     return {"what": what, "polyloom": value, "asked": asked, "wolfpine": None, "to wolfpine": None, "unit": unit}
+
+
+def busy_product(size: int, asked: int) -> Row:
+    """Share of the cycles, from the first load to the last store, in which the matrix unit is busy with a product in
+    BF16; arrays that L1 does not hold are streamed from DRAM."""
+    facts = loop_facts(_PRODUCT, "bf16", dict.fromkeys(("N", "M", "K"), size))
+    busy = cast("dict[str, float]", facts["utilization"])["matrix"]
+    what = f"matrix unit busy, product of {size}x{size}x{size} in bf16"
+    return _fact(f"{what}, from DRAM" if "port" in facts else what, round(100 * busy, 1), asked, "per cent")
+
+
+def epilogue(kernel: str, format: str, size: int) -> Row:
+    """Cycles that a kernel takes beyond those of its bare product."""
+    bare = loop_facts(_PRODUCT, format, dict.fromkeys(("N", "M", "K"), size))["cycles"]
+    whole = loop_facts(f"kernels/{kernel}.py", format, dict.fromkeys(("NI", "NJ", "NK"), size))["cycles"]
+    added = 100 * (cast(int, whole) / cast(int, bare) - 1)
+    return _fact(f"cycles that {kernel} adds to its product, {size}, {format}", round(added, 1), 8, "per cent")
+
+
+def loop_facts(kernel: str, format: str, sizes: Mapping[str, int]) -> dict[str, object]:
+    """Facts of a run of an example, over zeros: cycles do not depend on values. Tests compare results."""
+    compiled = api.compile(examples.folder() / kernel, on="tensix", format=format)
+    instance = compiled.prepare_instance(sizes)
+    inputs = {a.name: np.zeros(a.extents({}), a.dtype) for a in instance.signature.inputs}
+    ran = loops.run(instance.data, Job(inputs, None, Options()))
+    return {**ran.facts, "cycles": ran.cycles}
 
 
 def product(phases: int, rounds: int) -> tuple[int, int]:

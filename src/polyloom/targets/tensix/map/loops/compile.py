@@ -118,8 +118,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
 def _is_streamed(stages: Sequence[_Stage]) -> bool:
     """Whether the arrays lie in DRAM: those of one product that L1 does not hold."""
     (first, *others) = stages
-    alone = not others and first.formula is None and isinstance(first.arranged, Multiplied)
-    return alone and not fits_l1(first.areas, DATA + MEETING)
+    return not others and isinstance(first.arranged, Multiplied) and not fits_l1(first.areas, DATA + MEETING)
 
 
 def _assemble_resident(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
@@ -135,10 +134,12 @@ def _assemble_resident(stages: Sequence[_Stage], how: Arithmetic, data: int) -> 
 
 def _assemble_stream(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
     (stage,) = stages
-    stream, code, starts, lines = assemble_stream(_product(stage, how, (0, 0, 0)), data + MEETING)
+    first, p = data + MEETING, _product(stage, how, (0, 0, 0))
+    e = None if stage.formula is None else _epilogue(stage, how, (0,) * (len(stage.reads) - 2), first)
+    stream, code, starts, lines = assemble_stream(p, e, first + 4 * len(stage.scalars))
     *inputs, result = stream_areas(stream, stage.areas)
     made = {stage.result.placed.matrix.array: result}
-    return _Assembled(tuple(inputs), made, code, starts, origins(lines, stage.place))
+    return _Assembled(tuple(inputs), made, code, starts, origins(lines, stage.place, dict(stage.kernel)))
 
 
 def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signature:
@@ -188,10 +189,13 @@ def _stage_parts(
 
 
 def _fused_parts(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
-    e, (left, right, *arrays, result) = element_format(how), at
-    kernel = tuple(word for word, _ in stage.kernel)
-    epilogue = fused.Epilogue(tuple(arrays), e.code, e.width, scalars, len(stage.scalars), kernel)
-    return fused.threads(_product(stage, how, (left, right, result)), epilogue)
+    left, right, *arrays, result = at
+    return fused.threads(_product(stage, how, (left, right, result)), _epilogue(stage, how, arrays, scalars))
+
+
+def _epilogue(stage: _Stage, how: Arithmetic, arrays: Sequence[int], scalars: int) -> fused.Epilogue:
+    e, kernel = element_format(how), tuple(word for word, _ in stage.kernel)
+    return fused.Epilogue(tuple(arrays), e.code, e.width, scalars, len(stage.scalars), kernel)
 
 
 def _product(stage: _Stage, how: Arithmetic, at: Sequence[int]) -> Product:

@@ -76,10 +76,10 @@ def _stage_lines(part: Part, shared: Mapping[int, int], own: Mapping[int, int], 
     # Stores of the core and words of the thread take different ways: without the wait, work could begin with the old
     # configuration.
     begin = inline_words(encode_word("STALLWAIT", stall_res=part.holds, wait_res=STORES), *setc16_words(own))
-    return [*(store_words(CONFIGURATION, shared) if shared else []), *begin, *_prefix_labels(part.lines, f"s{number}.")]
+    return [*(store_words(CONFIGURATION, shared) if shared else []), *begin, *prefix_labels(part.lines, f"s{number}.")]
 
 
-def _prefix_labels(lines: Lines, prefix: str) -> Lines:
+def prefix_labels(lines: Lines, prefix: str) -> Lines:
     """Labels of their own."""
     return [_prefix_label(line, prefix) for line in lines]
 

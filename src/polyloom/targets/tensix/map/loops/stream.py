@@ -50,9 +50,23 @@ _IDLE: Final = 0xFFE80004
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Arrays that a formula reads beside the sums, which lie in DRAM as the result does: how many, the width of a datum
+    in bytes, rows of tiles that are computed together; the address of the first in L1, and in DRAM.
+    """
+
+    count: int
+    width: int
+    height: int
+    buffer: int = 0
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A product in blocks: its tiles, with rows that are whole panels, and the addresses of its first buffers in L1;
-    buffers of panels; addresses of both factors and of the result in DRAM; where cores meet; rows of tiles of a panel.
+    buffers of panels; addresses of both factors and of the result in DRAM; where cores meet; rows of tiles of a panel;
+    arrays of a formula of its sums.
     """
 
     product: Product
@@ -62,6 +76,7 @@ class Stream:
     result: int
     words: int
     panel_rows: int
+    beside: Beside | None = None
 
     @property
     def factor_pitch(self) -> int:
@@ -83,12 +98,23 @@ class Stream:
         return -(-self.panel_rows * tiles.tile_pitch(self.product.stored.width) // FLIT) * FLIT
 
     @property
-    def buffers(self) -> tuple[int, int, int, int]:
-        """Addresses in L1 of panels, of columns, of blocks of the result, and behind all of them."""
+    def beside_tiles(self) -> int:
+        """Tiles from one column of a panel of an array beside the sums to the next."""
+        return self.panel_rows + self.panel_rows % 2
+
+    @property
+    def beside_pitch(self) -> int:
+        return 0 if self.beside is None else self.beside_tiles * tiles.tile_pitch(self.beside.width)
+
+    @property
+    def buffers(self) -> tuple[int, int, int, int, int]:
+        """Addresses in L1 of panels, of columns, of blocks of the result and of other arrays, and behind all of them."""
         left = self.words + MEETING
         right = left + self.panels * self.panel_tiles * self.factor_pitch
         result = right + 2 * self.column_tiles * self.factor_pitch
-        return left, right, result, result + 2 * self.block_bytes
+        beside = result + 2 * self.block_bytes
+        count = 0 if self.beside is None else self.beside.count
+        return left, right, result, beside, beside + 2 * count * self.beside_pitch
 
     @property
     def cycles(self) -> int:
@@ -96,11 +122,18 @@ class Stream:
         are read while nothing else happens, the first one and those that have but one buffer.
         """
         rows, pitch = self.panel_rows, self.factor_pitch
+        blocks = 1 if self.beside is None else -(-rows // self.beside.height)
         # MVMULs of a pair of tiles; 64 bytes a cycle for both unpackers, a flit for each NoC.
-        pair = max((16 * self.product.fidelity + _PAIR) * rows, (rows + 1) * pitch // 64)
+        pair = max((16 * self.product.fidelity + _PAIR) * rows, (rows + blocks) * pitch // 64)
         slowest = max(self.product.depth * pair, self.product.depth * pitch // FLIT + DramPort(0).latency) + _TURN
         alone = 1 if self.panels > 1 else self.product.rows // rows
         return self.columns * slowest + alone * self.panel_tiles * pitch // FLIT
+
+    @property
+    def memory(self) -> int:
+        """Bytes of all arrays in DRAM."""
+        count = 0 if self.beside is None else self.beside.count
+        return self.result + self.columns * (self.block_bytes + count * self.beside_pitch)
 
     @property
     def columns(self) -> int:
@@ -108,25 +141,27 @@ class Stream:
         return self.product.rows // self.panel_rows * self.product.columns
 
 
-def place_stream(p: Product, first: int, end: int) -> Stream | None:
+def place_stream(p: Product, first: int, end: int, beside: Beside | None = None) -> Stream | None:
     """Buffers of a product in L1 from `first` to `end`, and its arrays in DRAM from 0 on, by the choice of panels that
     takes fewest cycles; None where one panel of one row of tiles is larger than L1.
     """
     words = -(-first // FLIT) * FLIT
     # Rows beyond those of the product are zero, so that all panels are alike.
     choices = [
-        Stream(replace(p, rows=-(-p.rows // height) * height), panels, 0, 0, 0, words, height)
+        Stream(replace(p, rows=-(-p.rows // height) * height), panels, 0, 0, 0, words, height, beside)
         for height in range(min(p.rows, tiles.BLOCK), 0, -1)
         for panels in (2, 1)
     ]
     s = min((s for s in choices if s.buffers[-1] <= end), key=lambda s: s.cycles, default=None)
     if s is None:
         return None
-    left, right, result, _ = s.buffers
+    left, right, result, buffer, _ = s.buffers
     placed = replace(s.product, left=left, right=right, result=result)
     to = placed.rows // s.panel_rows * s.panel_tiles * s.factor_pitch
     behind = to + placed.columns * s.column_tiles * s.factor_pitch
-    return replace(s, product=placed, right=to, result=behind)
+    if beside is not None:
+        beside = replace(beside, buffer=buffer, at=behind + s.columns * s.block_bytes)
+    return replace(s, product=placed, right=to, result=behind, beside=beside)
 
 
 def stream_threads(s: Stream) -> Parts:
@@ -145,7 +180,8 @@ def tell_count(s: Stream, word: int, register: str) -> Lines:
     return [f"li t2, {s.words:#x}", f"sw {register}, {word}(t2)"]
 
 
-def _await_idle() -> Lines:
+def await_idle() -> Lines:
+    """Wait of a core until its thread is idle (ISA documentation, TTSync)."""
     return [f"li t0, {_IDLE:#x}", "lw t1, 0(t0)", "add t1, t1, t1"]  # behind the use, the load is done
 
 
@@ -199,4 +235,4 @@ def _pack_column(s: Stream, buffer: int, label: str) -> Lines:
     words = begin_packing(p, p.result + buffer * s.block_bytes)
     words += [each for place in range(s.panel_rows) for each in pack_tile(p, place)]
     count = ["addi s9, s9, 1", *await_count(s, WRITTEN, "s10", label), "addi s10, s10, 1"]
-    return [*count, *inline_words(*words), *_await_idle(), *tell_count(s, PACKED, "s9")]
+    return [*count, *inline_words(*words), *await_idle(), *tell_count(s, PACKED, "s9")]

@@ -12,10 +12,11 @@ pages of `UNPACR` (contexts), `SEMWAIT` and `STALLWAIT`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polyloom.targets.tensix.map.loops.elementwise import ENABLED, VECTORS, load_scalars, record_kernel, vector_steps
 from polyloom.targets.tensix.map.loops.fused.choose import array_address, sum_places
+from polyloom.targets.tensix.map.loops.join import prefix_labels
 from polyloom.targets.tensix.map.loops.product import multiplier, multiply_pair, take_place
 from polyloom.targets.tensix.map.loops.product_pack import (
     begin_packing,
@@ -26,6 +27,16 @@ from polyloom.targets.tensix.map.loops.product_pack import (
 )
 from polyloom.targets.tensix.map.loops.product_unpack import begin_unpacking, product_unpackers
 from polyloom.targets.tensix.map.loops.shape import DONE, FREE, PLACE, Product
+from polyloom.targets.tensix.map.loops.stream import (
+    COLUMNS,
+    PACKED,
+    PANELS,
+    WRITTEN,
+    Stream,
+    await_count,
+    await_idle,
+    tell_count,
+)
 from polyloom.targets.tensix.map.loops.thread import (
     CONFIG,
     IS_EMPTY,
@@ -77,26 +88,93 @@ def threads(p: Product, e: Epilogue) -> Parts | None:
     """Programs of T0, T1 and T2; None where there is nothing to do."""
     if not p.rows or not p.columns or not p.depth:
         return None
-    return _unpack(p, e), _multiply(p, e), _pack(p, e)
+    at = _set_counter(0)
+    places = [at + (address - min(e.arrays)) // tiles.tile_pitch(e.width) for address in e.arrays]
+    begin = [f"li s1, {_set_counter(1):#x}", f"li s2, {at:#x}"]
+    begin += [f"li a{n}, {place:#x}" for n, place in enumerate(places)]
+    behind = [f"addi s1, s1, {-p.rows}", f"addi s2, s2, {1 if p.turned else p.depth}"]
+    unpacks, packs = Hooks(begin, ([], []), (behind, behind)), Hooks(inline_words(*begin_packing(p)))
+    return _unpack(p, e, unpacks), _multiply(p, e), _pack(p, e, packs)
 
 
-def _emit_blocks(p: Product, e: Epilogue, block: _Block, behind: Lines) -> Lines:
-    """Loops over the blocks of all columns, which take the halves of Dst in turn; `behind` ends a column."""
+def stream_threads(s: Stream, e: Epilogue) -> Parts:
+    """Programs of T0, T1 and T2 of a streamed product, as those of stream.py: s9 and s10 count columns and panels, s3
+    and s11 are the places of the panel and of the next one, a5 counts the columns of a panel.
+    """
+    assert s.beside is not None, "the stream was placed for the formula"
+    p, panel = replace(s.product, rows=s.panel_rows, columns=s.columns), _set_counter(1)
+    other = panel + (s.panel_tiles if s.panels > 1 else 0)
+    # The first panel is behind an exchange, as all are.
+    begin = ["li s9, 0", "li s10, 0", "li a5, 0", f"li s3, {other:#x}", f"li s11, {panel:#x}"]
+    unpacks = Hooks(begin, (_begin_column(s, 0), _begin_column(s, 1)))
+    packs = Hooks(
+        ["li s9, 0", "li s10, -1"], (_begin_packing(s, 0), _begin_packing(s, 1)), (_end_packing(s), _end_packing(s))
+    )
+    return _unpack(p, e, unpacks), _multiply(p, e), _pack(p, e, packs)
+
+
+def _begin_column(s: Stream, buffer: int) -> Lines:
+    """T0: the next column, and where it is a panel's first the next panel, when they are in L1."""
+    assert s.beside is not None
+    at, arrays = _set_counter(0), range(s.beside.count)
+    panel = [f"bnez a5, same{buffer}", "addi s10, s10, 1", *await_count(s, PANELS, "s10", f"panel{buffer}")]
+    panel += [
+        "mv t1, s3",
+        "mv s3, s11",
+        "mv s11, t1",
+        f"li a5, {s.product.columns}",
+        f"same{buffer}:",
+        "addi a5, a5, -1",
+    ]
+    column = ["addi s9, s9, 1", *await_count(s, COLUMNS, "s9", f"column{buffer}")]
+    column += ["mv s1, s3", f"li s2, {at + buffer * s.column_tiles:#x}"]
+    places = (f"li a{n}, {at + (buffer * s.beside.count + n) * s.beside_tiles:#x}" for n in arrays)
+    return [*panel, *column, *places]
+
+
+def _begin_packing(s: Stream, buffer: int) -> Lines:
+    words = begin_packing(s.product, s.product.result + buffer * s.block_bytes)
+    return [
+        "addi s9, s9, 1",
+        *await_count(s, WRITTEN, "s10", f"written{buffer}"),
+        "addi s10, s10, 1",
+        *inline_words(*words),
+    ]
+
+
+def _end_packing(s: Stream) -> Lines:
+    return [*await_idle(), *tell_count(s, PACKED, "s9")]
+
+
+def _set_counter(unit: int) -> int:
+    """Word that sets the counter of tiles of an unpacker to 0."""
+    return encode_word("SETADC", CntSetMask=1 << unit, DimensionIndex=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Lines of a thread before all columns, and before and behind each, of even and of odd number."""
+
+    begin: Lines
+    before: tuple[Lines, Lines] = ([], [])
+    behind: tuple[Lines, Lines] = ([], [])
+
+
+def _emit_blocks(p: Product, e: Epilogue, block: _Block, hooks: Hooks) -> Lines:
+    """Loop over pairs of columns, whose blocks take the halves of Dst in turn."""
     height = e.places // 2
     whole, rest = divmod(p.rows, height)
 
-    def column(half: int, name: str) -> Lines:
-        pair = [*block(half, height, f"{name}.0"), *block(1 - half, height, f"{name}.1")]
-        lines = counted_loop(f"{name}.pairs", "s4", whole // 2, pair)
-        lines += block(half, height, f"{name}.odd") if whole % 2 else []
-        lines += block((half + whole) % 2, rest, f"{name}.rest") if rest else []
-        return [*lines, *behind]
+    def column(number: int, name: str) -> Lines:
+        half = number * (whole + bool(rest)) % 2
+        pair = [*block(half, height, "one"), *block(1 - half, height, "two")]
+        lines = counted_loop("pairs", "s4", whole // 2, pair)
+        lines += block(half, height, "odd") if whole % 2 else []
+        lines += block((half + whole) % 2, rest, "rest") if rest else []
+        return prefix_labels([*hooks.before[number], *lines, *hooks.behind[number]], f"{name}.")
 
-    if (whole + bool(rest)) % 2 == 0:
-        return counted_loop("columns", "s5", p.columns, column(0, "even"))
-    # The next column begins with the other half.
-    both = counted_loop("columns", "s5", p.columns // 2, [*column(0, "first"), *column(1, "second")])
-    return [*both, *(column(0, "last") if p.columns % 2 else [])]
+    pairs = counted_loop("columns", "s5", p.columns // 2, [*column(0, "even"), *column(1, "odd")])
+    return [*hooks.begin, *pairs, *(column(0, "last") if p.columns % 2 else [])]
 
 
 def _multiply(p: Product, e: Epilogue) -> Part:
@@ -117,16 +195,15 @@ def _multiply(p: Product, e: Epilogue) -> Part:
 
     # T0 may write to Dst from here on: what clears Dst is behind.
     free = encode_word("SEMINIT", max_value=15, init_value=2, sem_sel=_SLOTS)
-    return multiplier(p, 2, [*inline_words(free), *_emit_blocks(p, e, block, [])])
+    return multiplier(p, 2, _emit_blocks(p, e, block, Hooks(inline_words(free))))
 
 
-def _unpack(p: Product, e: Epilogue) -> Part:
+def _unpack(p: Product, e: Epilogue, hooks: Hooks) -> Part:
     """T0: s1 and s2 are the places of the next block of the left factor and of the column of the right one, s7 and s8
     those of the next step along k, a0 to a2 those of the next tiles of arrays.
     """
-    at = [encode_word("SETADC", CntSetMask=1 << unit, DimensionIndex=1) for unit in range(2)]
     each = [encode_word("UNPACR", Unpack_block_selection=n, AddrMode=4, SetDatValid=1, Last=1) for n in range(2)]
-    pitch, arrays = tiles.tile_pitch(e.width), range(len(e.arrays))
+    arrays = range(len(e.arrays))
 
     def block(half: int, count: int, name: str) -> Lines:
         step = [*push_register("s8"), *push_register("s7"), *inline_words(each[0], *[each[1]] * count)]
@@ -143,22 +220,16 @@ def _unpack(p: Product, e: Epilogue) -> Part:
         lines += inline_words(*_post(_FILLED, UNPACKER_BUSY)) if loads else []
         return [*lines, f"addi s1, s1, {count}"]
 
-    behind = [f"addi s1, s1, {-p.rows}", f"addi s2, s2, {1 if p.turned else p.depth}"]
-    lines = [*begin_unpacking(), f"li s1, {at[1]:#x}", f"li s2, {at[0]:#x}"]
-    for n, address in enumerate(e.arrays):
-        away, rest = divmod(address - min(e.arrays), pitch)
-        assert not rest, "arrays of one width lie among each other"
-        lines.append(f"li a{n}, {at[0] + away:#x}")
     values = product_unpackers(p)
     if e.arrays:
         values = _merge_words(values, _array_unpacker(p, e))
     own = thread_configuration(SRCA_SET_SetOvrdWithAddr=1)
-    return Part(values, own, UNPACK | MISC, [*lines, *_emit_blocks(p, e, block, behind)])
+    return Part(values, own, UNPACK | MISC, [*begin_unpacking(), *_emit_blocks(p, e, block, hooks)])
 
 
 def _unpack_array(number: int, slot: int) -> Lines:
-    """Tile of an array into a slot of Dst behind the sums, by the unpacker of SrcA in its second context, which writes to Dst only
-    while rows of SrcA do not follow addresses (page of `UNPACR`).
+    """Tile of an array into a slot of Dst behind the sums, by the unpacker of SrcA in its second context, which writes
+    to Dst only while rows of SrcA do not follow addresses (page of `UNPACR`).
     """
     into = [*setc16_fields(SRCA_SET_SetOvrdWithAddr=0), encode_word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8)]
     unpack = encode_word("UNPACR", CfgContextId=1, OvrdThreadId=1, Last=1)
@@ -188,7 +259,7 @@ def _merge_words(first: Mapping[int, int], second: Mapping[int, int]) -> dict[in
     return {at: first.get(at, 0) | second.get(at, 0) for at in {**first, **second}}
 
 
-def _pack(p: Product, e: Epilogue) -> Part:
+def _pack(p: Product, e: Epilogue, hooks: Hooks) -> Part:
     """T2: of each sum the vector kernel, then the packers, which work while the next kernel runs."""
     replays = len(e.kernel) <= SLOTS
     expander, recorded = record_kernel(e.kernel) if replays else ([], [])
@@ -212,7 +283,7 @@ def _pack(p: Product, e: Epilogue) -> Part:
         return [*lines, *inline_words(*frees, *clear_tile(p, places[-1]), encode_word("SEMPOST", sem_sel=FREE))]
 
     begin = [*expander, *load_scalars(e.scalars, e.scalar_count), *inline_words(ENABLED), *recorded]
-    lines = [*begin, *inline_words(*begin_packing(p)), *_emit_blocks(p, e, block, [])]
+    lines = [*begin, *_emit_blocks(p, e, block, hooks)]
     return Part(product_packers(p), vector_steps(), PACK | CONFIG | VECTOR | MATRIX, lines)
 
 
