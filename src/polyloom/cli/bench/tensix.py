@@ -197,9 +197,9 @@ def epilogue(kernel: str, format: str, size: int) -> Row:
 def loop_facts(kernel: str, format: str, sizes: Mapping[str, int]) -> dict[str, object]:
     """Facts of a run of an example, over zeros: cycles do not depend on values. Tests compare results."""
     compiled = api.compile(examples.folder() / kernel, on="tensix", format=format)
-    instance = compiled.prepare_instance(sizes)
-    inputs = {a.name: np.zeros(a.extents({}), a.dtype) for a in instance.signature.inputs}
-    ran = loops.run(instance.data, Job(inputs, None, Options()))
+    data = compiled.prepare_instance(sizes).data
+    inputs = {a.name: np.zeros(a.extents({}), a.dtype) for a in loops.signature(data).inputs}
+    ran = loops.run(data, Job(inputs, None, Options()))
     return {**ran.facts, "cycles": ran.cycles}
 
 

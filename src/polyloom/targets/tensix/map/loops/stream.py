@@ -108,7 +108,7 @@ class Stream:
 
     @property
     def buffers(self) -> tuple[int, int, int, int, int]:
-        """Addresses in L1 of panels, of columns, of blocks of the result and of other arrays, and behind all of them."""
+        """Addresses in L1 of panels, of columns, of blocks of the result, of other arrays, and behind all of them."""
         left = self.words + MEETING
         right = left + self.panels * self.panel_tiles * self.factor_pitch
         result = right + 2 * self.column_tiles * self.factor_pitch

@@ -3,7 +3,7 @@
 Dst, T1 multiplies, T2 runs the vector kernel over the sums and packs.
 
 Double buffering of Dst: T1 adds up a block of one half of the places while T2 has that of the other half, so that
-vector and matrix unit overlap. Blocks follow one another down a column of the result, in which order its tiles lie in L1.
+vector and matrix unit overlap. Blocks follow one another down a column of the result, the order of its tiles in L1.
 Semaphores: 0 counts sums that wait for T2, 1 halves that are free for T1, 2 those that are free for T0, 3 those that T0
 has filled. T0 unpacks one tile of an array per step along k, while the matrix unit is busy. Sources: ISA documentation,
 pages of `UNPACR` (contexts), `SEMWAIT` and `STALLWAIT`.
