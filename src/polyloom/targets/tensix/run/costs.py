@@ -71,7 +71,12 @@ def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
 
 
 def _busiest_unit(facts: Mapping[str, Json]) -> str | None:
-    used = cast("Mapping[str, float] | None", facts.get("utilization"))
+    """What binds: of one stage the busiest of its parts, with the port to DRAM; else the busiest unit."""
+    stages = cast("list[Mapping[str, Mapping[str, float]]]", facts.get("stages", []))
+    if len(stages) == 1 and any(stages[0]["shares"].values()):
+        used = stages[0]["shares"]
+    else:
+        used = cast("Mapping[str, float] | None", facts.get("utilization"))
     if not used:
         return None
     name = max(used, key=lambda unit: used[unit])
