@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -18,6 +18,7 @@ from polyloom.riscv.image import elf_image
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.options import CORES
 from polyloom.targets.tensix.run import events
+from polyloom.targets.tensix.run.stage_facts import Mark, stage_facts, stage_mark, tile_facts
 from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import MEETING, Area, broadcast_input, element_format, encode_operand
@@ -32,17 +33,6 @@ from polyloom.targets.trace import Trace
 Array = NDArray[Any]
 _T2: Final = 8
 """Of the words by which cores meet, the one that is written last."""
-_UNITS: Final = {**dict.fromkeys(PRODUCTS, "matrix"), "element-wise": "vector"}
-_PARTS: Final = {
-    "matrix unit": ("matrix",),
-    "vector unit": ("vector",),
-    "unpackers": ("unpack0", "unpack1"),
-    "packers": ("pack",),
-    "port": ("port",),
-}
-"""What may bind a stage: by name the units, of which the busiest counts."""
-_RISCV: Final = 3
-"""The low two bits of an instruction that is none of Tensix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +58,6 @@ class Executed:
     trace: Trace
     marks: tuple[Mark, ...]
     moved: int
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """End of a stage: the cycle, and for how many cycles each unit was busy until then."""
-
-    cycle: int
-    busy: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +94,7 @@ def execute_cores(
         outcome = tile.run(limits.max_cycles - cycles)
         # The tile goes on where it stopped; each call counts its own cycles.
         cycles += outcome.cycles
-        marks.append(_stage_mark(tile, cycles))
+        marks.append(stage_mark(tile, cycles))
         if outcome.stop != "max-cycles" or cycles == limits.max_cycles:
             break
     if outcome.stop == "max-cycles":
@@ -120,15 +102,8 @@ def execute_cores(
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
     spans = events.trace(tile, source_lines.decode_lines(data)) if limits.trace else Trace()
-    facts = _tile_facts(tile, data)
+    facts = tile_facts(tile, data)
     return Executed(tile.l1, tile.dram, cycles, operations, facts, spans, tuple(marks), tile.native.moved)
-
-
-def _stage_mark(tile: Tile, cycle: int) -> Mark:
-    busy = {name: tile.native.unit(n)[1] for n, name in enumerate(UNITS) if n}
-    if tile.port is not None:
-        busy["port"] = max(max(reading, writing) for _, reading, _, writing in tile.native.traffic())
-    return Mark(cycle, busy)
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
@@ -152,7 +127,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     facts: dict[str, Json] = {
         **_format_facts(note),
         "tiles": _tile_counts(note.stages),
-        "stages": _stage_facts(note.stages, ran.marks),
+        "stages": stage_facts(note.stages, ran.marks),
         **ran.facts,
     }
     return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
@@ -203,59 +178,3 @@ def _read_output(written: OutputArea, ran: Executed, how: Arithmetic) -> Array:
         return output_part(packed.decode(datums).reshape(p.shape), written.at)
     bits = p.decode(data, np.uint32 if p.width == 4 else np.uint16)
     return output_part(p.unflat(packed.decode(bits)), written.at)
-
-
-def _stage_facts(stages: tuple[StageFacts, ...], marks: tuple[Mark, ...]) -> list[Json]:
-    """Facts of each stage: its cycles, and for what share of them the unit that computes was busy."""
-    found, before = list[Json](), Mark(0, {})
-    for told, mark in zip(stages, marks, strict=True):
-        unit, cycles = _UNITS.get(told.what, "vector"), mark.cycle - before.cycle
-        # Counters of the units run on over stages, so that shares are differences.
-        shares = {n: (busy - before.busy.get(n, 0)) / max(1, cycles) for n, busy in mark.busy.items()}
-        parts = {n: max(shares[u] for u in units) for n, units in _PARTS.items() if {*units} <= {*shares}}
-        found.append(
-            {
-                "array": told.label,
-                "what": told.what,
-                "line": told.line,
-                "tiles": list(told.tiles),
-                "cycles": cycles,
-                "unit": unit,
-                "busy": round(shares[unit], 4),
-                "shares": {n: round(share, 4) for n, share in sorted(parts.items(), key=lambda part: -part[1])},
-            }
-        )
-        before = mark
-    return found
-
-
-def _tile_facts(tile: Tile, data: bytes) -> dict[str, Json]:
-    passed = tile.threads()
-    return {
-        "instructions": sum(each[2] for each in passed),
-        "words": sum(_is_tensix_word(data)),
-        "replayed": sum(each[2] - each[1] for each in passed if each[2] > each[1]),
-        "utilization": {**tile.utilization()},
-        **({} if tile.port is None else {"port": _port_facts(tile)}),
-    }
-
-
-def _port_facts(tile: Tile) -> list[Json]:
-    """Traffic of each NoC: bytes, and for what share of the cycles the direction was busy (ISA documentation,
-    WormholeB0/NoC/README.md: a flit of 32 bytes a cycle in each direction).
-    """
-    cycles = max(1, tile.native.cycle)
-    return [
-        {
-            "read": read,
-            "reading": round(reading / cycles, 4),
-            "written": written,
-            "writing": round(writing / cycles, 4),
-        }
-        for read, reading, written, writing in tile.native.traffic()
-    ]
-
-
-def _is_tensix_word(data: bytes) -> Iterator[bool]:
-    for _, code in symbols.read_tables(data).code:
-        yield from (code[at] & _RISCV != _RISCV for at in range(0, len(code), 4))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError
-from polyloom.targets.tensix.map.loops.fused import threads as fused
+from polyloom.targets.tensix.map.loops.fused import stream as fused
 from polyloom.targets.tensix.map.loops.fused.threads import Epilogue
 from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.shape import Product

@@ -12,7 +12,7 @@ pages of `UNPACR` (contexts), `SEMWAIT` and `STALLWAIT`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from polyloom.targets.tensix.map.loops.elementwise import ENABLED, VECTORS, load_scalars, record_kernel, vector_steps
 from polyloom.targets.tensix.map.loops.fused.choose import array_address, sum_places
@@ -27,16 +27,6 @@ from polyloom.targets.tensix.map.loops.product_pack import (
 )
 from polyloom.targets.tensix.map.loops.product_unpack import begin_unpacking, product_unpackers
 from polyloom.targets.tensix.map.loops.shape import DONE, FREE, PLACE, Product
-from polyloom.targets.tensix.map.loops.stream import (
-    COLUMNS,
-    PACKED,
-    PANELS,
-    WRITTEN,
-    Stream,
-    await_count,
-    await_idle,
-    tell_count,
-)
 from polyloom.targets.tensix.map.loops.thread import (
     CONFIG,
     IS_EMPTY,
@@ -88,65 +78,16 @@ def threads(p: Product, e: Epilogue) -> Parts | None:
     """Programs of T0, T1 and T2; None where there is nothing to do."""
     if not p.rows or not p.columns or not p.depth:
         return None
-    at = _set_counter(0)
+    at = counter_word(0)
     places = [at + (address - min(e.arrays)) // tiles.tile_pitch(e.width) for address in e.arrays]
-    begin = [f"li s1, {_set_counter(1):#x}", f"li s2, {at:#x}"]
+    begin = [f"li s1, {counter_word(1):#x}", f"li s2, {at:#x}"]
     begin += [f"li a{n}, {place:#x}" for n, place in enumerate(places)]
     behind = [f"addi s1, s1, {-p.rows}", f"addi s2, s2, {1 if p.turned else p.depth}"]
     unpacks, packs = Hooks(begin, ([], []), (behind, behind)), Hooks(inline_words(*begin_packing(p)))
-    return _unpack(p, e, unpacks), _multiply(p, e), _pack(p, e, packs)
+    return unpack_part(p, e, unpacks), multiply_part(p, e), pack_part(p, e, packs)
 
 
-def stream_threads(s: Stream, e: Epilogue) -> Parts:
-    """Programs of T0, T1 and T2 of a streamed product, as those of stream.py: s9 and s10 count columns and panels, s3
-    and s11 are the places of the panel and of the next one, a5 counts the columns of a panel.
-    """
-    assert s.beside is not None, "the stream was placed for the formula"
-    p, panel = replace(s.product, rows=s.panel_rows, columns=s.columns), _set_counter(1)
-    other = panel + (s.panel_tiles if s.panels > 1 else 0)
-    # The first panel is behind an exchange, as all are.
-    begin = ["li s9, 0", "li s10, 0", "li a5, 0", f"li s3, {other:#x}", f"li s11, {panel:#x}"]
-    unpacks = Hooks(begin, (_begin_column(s, 0), _begin_column(s, 1)))
-    packs = Hooks(
-        ["li s9, 0", "li s10, -1"], (_begin_packing(s, 0), _begin_packing(s, 1)), (_end_packing(s), _end_packing(s))
-    )
-    return _unpack(p, e, unpacks), _multiply(p, e), _pack(p, e, packs)
-
-
-def _begin_column(s: Stream, buffer: int) -> Lines:
-    """T0: the next column, and where it is a panel's first the next panel, when they are in L1."""
-    assert s.beside is not None
-    at, arrays = _set_counter(0), range(s.beside.count)
-    panel = [f"bnez a5, same{buffer}", "addi s10, s10, 1", *await_count(s, PANELS, "s10", f"panel{buffer}")]
-    panel += [
-        "mv t1, s3",
-        "mv s3, s11",
-        "mv s11, t1",
-        f"li a5, {s.product.columns}",
-        f"same{buffer}:",
-        "addi a5, a5, -1",
-    ]
-    column = ["addi s9, s9, 1", *await_count(s, COLUMNS, "s9", f"column{buffer}")]
-    column += ["mv s1, s3", f"li s2, {at + buffer * s.column_tiles:#x}"]
-    places = (f"li a{n}, {at + (buffer * s.beside.count + n) * s.beside_tiles:#x}" for n in arrays)
-    return [*panel, *column, *places]
-
-
-def _begin_packing(s: Stream, buffer: int) -> Lines:
-    words = begin_packing(s.product, s.product.result + buffer * s.block_bytes)
-    return [
-        "addi s9, s9, 1",
-        *await_count(s, WRITTEN, "s10", f"written{buffer}"),
-        "addi s10, s10, 1",
-        *inline_words(*words),
-    ]
-
-
-def _end_packing(s: Stream) -> Lines:
-    return [*await_idle(), *tell_count(s, PACKED, "s9")]
-
-
-def _set_counter(unit: int) -> int:
+def counter_word(unit: int) -> int:
     """Word that sets the counter of tiles of an unpacker to 0."""
     return encode_word("SETADC", CntSetMask=1 << unit, DimensionIndex=1)
 
@@ -177,7 +118,7 @@ def _emit_blocks(p: Product, e: Epilogue, block: _Block, hooks: Hooks) -> Lines:
     return [*hooks.begin, *pairs, *(column(0, "last") if p.columns % 2 else [])]
 
 
-def _multiply(p: Product, e: Epilogue) -> Part:
+def multiply_part(p: Product, e: Epilogue) -> Part:
     """T1: each block takes a half of Dst."""
 
     def block(half: int, count: int, name: str) -> Lines:
@@ -198,7 +139,7 @@ def _multiply(p: Product, e: Epilogue) -> Part:
     return multiplier(p, 2, _emit_blocks(p, e, block, Hooks(inline_words(free))))
 
 
-def _unpack(p: Product, e: Epilogue, hooks: Hooks) -> Part:
+def unpack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
     """T0: s1 and s2 are the places of the next block of the left factor and of the column of the right one, s7 and s8
     those of the next step along k, a0 to a2 those of the next tiles of arrays.
     """
@@ -259,7 +200,7 @@ def _merge_words(first: Mapping[int, int], second: Mapping[int, int]) -> dict[in
     return {at: first.get(at, 0) | second.get(at, 0) for at in {**first, **second}}
 
 
-def _pack(p: Product, e: Epilogue, hooks: Hooks) -> Part:
+def pack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
     """T2: of each sum the vector kernel, then the packers, which work while the next kernel runs."""
     replays = len(e.kernel) <= SLOTS
     expander, recorded = record_kernel(e.kernel) if replays else ([], [])
