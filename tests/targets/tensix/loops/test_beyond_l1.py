@@ -26,7 +26,11 @@ GEMM = EXAMPLES / "kernels" / "gemm.py"
 @pytest.fixture
 def small_l1(monkeypatch: pytest.MonkeyPatch) -> None:
     """L1 holds no arrays, however small."""
-    monkeypatch.setattr(loops, "fits_l1", lambda *_: False)
+
+    def fits_nothing(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr(loops, "fits_l1", fits_nothing)
 
 
 @pytest.mark.usefixtures("small_l1")
@@ -50,7 +54,7 @@ def test_streamed_products(element: str, options: Any, sizes: tuple[int, int, in
 @pytest.mark.parametrize("sizes", [(32, 32, 32), (70, 100, 33), (200, 33, 64), (260, 70, 40)])
 def test_streamed_formulas(sizes: tuple[int, int, int]) -> None:
     """Panels and columns of odd and even numbers, with blocks that do not fill a panel."""
-    values = dict(zip(("NI", "NJ", "NK"), sizes, strict=True))
+    values: dict[str, int] = dict(zip(("NI", "NJ", "NK"), sizes, strict=True))
     result = pl.compile(GEMM, on="tensix", format="bf16", fidelity=2).run(values)
     assert result.verified and "port" in result.data
     assert [stage["what"] for stage in cast("list[Any]", result.data["stages"])] == [note.FUSED]
@@ -58,7 +62,7 @@ def test_streamed_formulas(sizes: tuple[int, int, int]) -> None:
 
 @pytest.mark.usefixtures("small_l1")
 def test_streamed_layers() -> None:
-    for kernel, format in ((kernels.layer, "fp16"), (kernels.layer, "bf16"), (kernels.quantised, "i8")):
+    for kernel, format in ((kernels.layer, "fp16"), (kernels.layer, "tf32"), (kernels.quantised, "i8")):
         result = pl.compile(kernel, on="tensix", format=format).run(N=70, M=40, K=33)
         assert result.verified and "port" in result.data
 

@@ -23,7 +23,7 @@ RUN: dict[str, tuple[dict[str, int], list[str]]] = {
     "gemm": ({"NI": 40, "NJ": 33, "NK": 50}, ["C product", "C element-wise"]),
     "mm2": (
         {"NI": 40, "NJ": 33, "NK": 50, "NL": 35},
-        ["tmp product", "tmp element-wise", "D product", "D element-wise"],
+        ["tmp fused product", "D product", "D element-wise"],
     ),
     "mm3": ({"NI": 40, "NJ": 33, "NK": 50, "NL": 35, "NM": 20}, ["E product", "F product", "G product"]),
     "atax": ({"M": 40, "N": 50}, ["tmp product", "y product"]),

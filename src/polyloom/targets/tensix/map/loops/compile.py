@@ -18,7 +18,7 @@ from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, stream_areas
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
 from polyloom.targets.tensix.map.loops.fused import threads as fused
-from polyloom.targets.tensix.map.loops.fused.choose import element_loads, sum_mode
+from polyloom.targets.tensix.map.loops.fused.choose import element_loads, is_gainful, sum_mode
 from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, place_areas, result_areas
 from polyloom.targets.tensix.map.loops.origins import origins
@@ -94,7 +94,11 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     where values do not fit into the registers.
     """
     shapes = array_shapes(content.program, {name: values[name] for name in signature.parameters})
-    stages = _select_kernels(content, shapes, watch)
+    gainful = {f: p for f, p in content.fused.items() if is_gainful(content.formulas[f], content.how)}
+    stages = _select_kernels(content, gainful, shapes, watch)
+    if gainful != content.fused and not fits_l1((area for s in stages for area in s.areas), DATA + MEETING):
+        # A single stage may be streamed.
+        stages = _select_kernels(content, content.fused, shapes, watch)
     assemble = _assemble_stream if _is_streamed(stages) else _assemble_resident
     data = DATA
     # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.
@@ -150,20 +154,23 @@ def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signatur
     return Signature(signature.name, (), (), arguments)
 
 
-def _select_kernels(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watch | None) -> list[_Stage]:
+def _select_kernels(
+    content: Content, fusions: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]], watch: Watch | None
+) -> list[_Stage]:
+    """Stages with the words of their kernels; `fusions` has by formula the product that it is one stage with."""
     how, found = content.how, list[_Stage]()
     computed, mode = result_areas(content.arranged, how, shapes), element_format(how).mode
-    products = {each.stage.result: each for each in content.arranged if each.stage.result in content.fused.values()}
+    products = {each.stage.result: each for each in content.arranged if each.stage.result in fusions.values()}
     for each in content.arranged:
         result, formula = each.stage.result, content.formulas.get(each.stage.result)
         if result in products:
             continue
         reads = operand_areas(each, formula, computed, how, shapes)
-        if formula is None or result not in content.fused:
+        if formula is None or result not in fusions:
             kernel = () if formula is None else tuple(kernel_words(formula, mode, watch))
             found.append(_Stage(each, formula, tuple(reads), computed[result], kernel))
             continue
-        sums = content.fused[result]
+        sums = fusions[result]
         kernel = tuple(kernel_words(formula, sum_mode(how), watch, element_loads(formula, sums, how)))
         others = [area for area, a in zip(reads, formula.arrays, strict=True) if a.array != sums]
         factors = operand_areas(products[sums], None, computed, how, shapes)

@@ -92,8 +92,8 @@ def place_areas(found: Iterable[Area], at: int) -> dict[Key, Area]:
         sizes = ", ".join(f"{area.placed.matrix.array} {area.placed.size}" for area in made.values())
         message = f"the arrays need {at - first} bytes as tiles, and L1 has {max(0, END - first)} for them"
         help = (
-            "give smaller sizes, or --format bf16, whose tiles are half as large; make products programs of their own, "
-            "whose arrays may be larger"
+            "give smaller sizes, or --format bf16, whose tiles are half as large; the arrays of a program of one "
+            "product may be larger"
         )
         raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, notes=(f"bytes of each: {sizes}",), help=help))
     return made

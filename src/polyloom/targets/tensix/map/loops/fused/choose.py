@@ -35,9 +35,7 @@ def array_address(number: int, places: int, width: int) -> int:
 def fuse_epilogues(
     arranged: Sequence[Arranged], formulas: Mapping[str, Pointwise], program: Program, how: Arithmetic
 ) -> dict[str, str]:
-    """By formula the product whose sums it reads from Dst: one that nothing else reads. Sums have 32 bits there. With
-    operands of 32 bits, the unpackers bind already, and to read arrays besides would cost more than it saves.
-    """
+    """By formula the product whose sums it may read from Dst: one that nothing else reads. Sums have 32 bits there."""
     if how.dest != 32:
         return {}
     products = {each.stage.result: each for each in arranged if isinstance(each, Multiplied)}
@@ -46,11 +44,16 @@ def fuse_epilogues(
         formula = formulas.get(each.stage.result)
         if not isinstance(each, Applied) or each.wrapped or formula is None:
             continue
-        if how.factors.width == 4 and len(formula.arrays) > 1:
-            continue
         last = [*_private_sums(each, formula, products, program)][-1:]
         made |= dict.fromkeys([each.stage.result] if last else [], *last)
     return made
+
+
+def is_gainful(formula: Pointwise, how: Arithmetic) -> bool:
+    """Whether a formula costs less in Dst than as a stage of its own. With operands of 32 bits the unpackers bind
+    already, and to read arrays besides costs more than it saves. Results are the same then: sums have 32 bits in L1.
+    """
+    return how.factors.width < 4 or len(formula.arrays) == 1
 
 
 def _private_sums(

@@ -165,17 +165,24 @@ def unpack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
     if e.arrays:
         values = _merge_words(values, _array_unpacker(p, e))
     own = thread_configuration(SRCA_SET_SetOvrdWithAddr=1)
-    return Part(values, own, UNPACK | MISC, [*begin_unpacking(), *_emit_blocks(p, e, block, hooks)])
+    # An element-wise stage before leaves the counter of slots where it was.
+    begin = [*begin_unpacking(), *inline_words(_slot_word(0))]
+    return Part(values, own, UNPACK | MISC, [*begin, *_emit_blocks(p, e, block, hooks)])
 
 
 def _unpack_array(number: int, slot: int) -> Lines:
     """Tile of an array into a slot of Dst behind the sums, by the unpacker of SrcA in its second context, which writes
     to Dst only while rows of SrcA do not follow addresses (page of `UNPACR`).
     """
-    into = [*setc16_fields(SRCA_SET_SetOvrdWithAddr=0), encode_word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8)]
+    into = [*setc16_fields(SRCA_SET_SetOvrdWithAddr=0), _slot_word(slot)]
     unpack = encode_word("UNPACR", CfgContextId=1, OvrdThreadId=1, Last=1)
-    back = [encode_word("SETADCZW", CntSetMask=1, BitMask=8), *setc16_fields(SRCA_SET_SetOvrdWithAddr=1)]
+    back = [_slot_word(0), *setc16_fields(SRCA_SET_SetOvrdWithAddr=1)]
     return [*push_register(f"a{number}"), *inline_words(*into, unpack, *back), f"addi a{number}, a{number}, 1"]
+
+
+def _slot_word(slot: int) -> int:
+    """Word that sets the counter of slots in Dst of the first unpacker."""
+    return encode_word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8)
 
 
 def _array_unpacker(p: Product, e: Epilogue) -> dict[int, int]:
