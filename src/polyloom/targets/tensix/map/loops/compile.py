@@ -96,13 +96,12 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     shapes = array_shapes(content.program, {name: values[name] for name in signature.parameters})
     gainful = {f: p for f, p in content.fused.items() if is_gainful(content.formulas[f], content.how)}
     stages = _select_kernels(content, gainful, shapes, watch)
-    if gainful != content.fused and not fits_l1((area for s in stages for area in s.areas), DATA + MEETING):
+    if gainful != content.fused and not _fits(stages, DATA):
         # A single stage may be streamed.
         stages = _select_kernels(content, content.fused, shapes, watch)
-    assemble = _assemble_stream if _is_streamed(stages) else _assemble_resident
     data = DATA
     # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.
-    while CODE + len((found := assemble(stages, content.how, data)).code) > data:
+    while CODE + len((found := _assemble(stages, content.how, data)).code) > data:
         data = -(-(CODE + len(found.code)) // PAGE) * PAGE  # long programs take room from the arrays
     outputs = tuple(
         OutputArea(
@@ -119,16 +118,25 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     return executable(b"", CODE, found.code, CORE, found.starts, notes.encode(note, found.places))
 
 
-def _is_streamed(stages: Sequence[_Stage]) -> bool:
-    """Whether the arrays lie in DRAM: those of one product that L1 does not hold."""
-    (first, *others) = stages
-    return not others and isinstance(first.arranged, Multiplied) and not fits_l1(first.areas, DATA + MEETING)
+def _assemble(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
+    """Assembly with the arrays in L1, or those of a product that L1 does not hold in DRAM."""
+    if len(stages) == 1 and isinstance(stages[0].arranged, Multiplied) and not _fits(stages, data):
+        return _assemble_stream(stages[0], how, data)
+    return _assemble_resident(stages, how, data)
+
+
+def _fits(stages: Sequence[_Stage], data: int) -> bool:
+    return fits_l1((area for s in stages for area in s.areas), _first_area(stages, data))
+
+
+def _first_area(stages: Sequence[_Stage], data: int) -> int:
+    """Address of the first array in L1, behind the words of scalars."""
+    return data + MEETING + -(-4 * sum(len(stage.scalars) for stage in stages) // 16) * 16
 
 
 def _assemble_resident(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
-    first, count = data + MEETING, sum(len(stage.scalars) for stage in stages)
-    where = place_areas((area for s in stages for area in s.areas), first + -(-4 * count // 16) * 16)
-    code, starts, lines = assemble_parts(_stage_parts(stages, how, where, first), data)
+    where = place_areas((area for s in stages for area in s.areas), _first_area(stages, data))
+    code, starts, lines = assemble_parts(_stage_parts(stages, how, where, data + MEETING), data)
     # Results of stages are no inputs: only areas of arguments are filled before the run.
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
@@ -136,8 +144,7 @@ def _assemble_resident(stages: Sequence[_Stage], how: Arithmetic, data: int) -> 
     return _Assembled(inputs, made, code, starts, {at: place for each in by_stage for at, place in each.items()})
 
 
-def _assemble_stream(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
-    (stage,) = stages
+def _assemble_stream(stage: _Stage, how: Arithmetic, data: int) -> _Assembled:
     first, p = data + MEETING, _product(stage, how, (0, 0, 0))
     e = None if stage.formula is None else _epilogue(stage, how, (0,) * (len(stage.reads) - 2), first)
     stream, code, starts, lines = assemble_stream(p, e, first + 4 * len(stage.scalars))
