@@ -190,6 +190,7 @@ def epilogue(kernel: str, format: str, size: int) -> Row:
     """Cycles that a kernel takes beyond those of its bare product."""
     bare = loop_facts(_PRODUCT, format, dict.fromkeys(("N", "M", "K"), size))["cycles"]
     whole = loop_facts(f"kernels/{kernel}.py", format, dict.fromkeys(("NI", "NJ", "NK"), size))["cycles"]
+    # The bare product is the one of equations, whose sums are packed in 32 bits.
     added = 100 * (cast(int, whole) / cast(int, bare) - 1)
     return _fact(f"cycles that {kernel} adds to its product, {size}, {format}", round(added, 1), 8, "per cent")
 

@@ -34,6 +34,7 @@ class Mark:
 
 
 def stage_mark(tile: Tile, cycle: int) -> Mark:
+    # The busiest direction of a NoC binds first: each has a flit of its own per cycle.
     busy = {name: tile.native.unit(n)[1] for n, name in enumerate(UNITS) if n}
     if tile.port is not None:
         busy["port"] = max(max(reading, writing) for _, reading, _, writing in tile.native.traffic())

@@ -100,6 +100,7 @@ class Stream:
     @property
     def beside_tiles(self) -> int:
         """Tiles from one column of a panel of an array beside the sums to the next."""
+        # Even, as for panels: addresses in L1 and DRAM agree modulo 32.
         return self.panel_rows + self.panel_rows % 2
 
     @property
@@ -152,6 +153,7 @@ def place_stream(p: Product, first: int, end: int, beside: Beside | None = None)
         for height in range(min(p.rows, tiles.BLOCK), 0, -1)
         for panels in (2, 1)
     ]
+    # The first of equals has the highest panels, and so the fewest columns to read.
     s = min((s for s in choices if s.buffers[-1] <= end), key=lambda s: s.cycles, default=None)
     if s is None:
         return None

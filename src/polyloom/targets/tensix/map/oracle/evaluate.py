@@ -73,6 +73,7 @@ def _apply(
         broadcast_input(made[a.array] if a.array in made else e.encode(np.asarray(inputs[a.array])), a.axes, shape)
         for a in p.arrays
     ]
+    # Loads and stores of 32 bits change no bit; what is cut off is the packers' part.
     wide = ELEMENTS["i32" if how.format == "i8" else "fp32"]
     loaded = [(wide if a.array == sums else e).load(array) for a, array in zip(p.arrays, arrays, strict=True)]
     found = _formula_datums(p, wide if sums is not None else e, loaded, inputs, shape)

@@ -61,6 +61,7 @@ def multiply_floats(left: Factor, right: Factor, bias: int) -> Array:
     at_once = max(1, _ELEMENTS // columns)
     low, high = left.range, right.range
     assert low is not None and high is not None, "exponents were looked at"
+    # Parts are scaled by the largest exponents of all, so that a product of two has that of its own datums.
     tops = low[1], high[1]
     scaled = _scaled_parts(right, tops[1])
     for first in range(0, rows, at_once):
@@ -86,6 +87,7 @@ def _multiply_rows(left: Factor, b: Array, lefts: list[Array], rights: list[Arra
         for phase, (one, other) in enumerate(zip(lefts, rights, strict=True)):
             lower = bias - 5 * (phase & 1) - 7 * (phase >> 1)
             sums = [_sum_group(one, other, at, scale) for at, scale in zip(groups, scales, strict=True)]
+            # An MVMUL adds two groups to Dst at once; the order of MVMULs is that of the program.
             for n in range(0, len(sums), _STEP // _GROUP):
                 pairs = [(largest[m] + lower, sums[m]) for m in (n, n + 1)]
                 held = _accumulate(pairs, held)
@@ -125,5 +127,6 @@ def _accumulate(pairs: list[tuple[Array, Array]], held: Array) -> Array:
     total = np.copysign(np.floor(np.abs(np.ldexp(held.astype(np.float64), 150 - exponent)) + 0.5), held)
     for largest, value in pairs:
         total += np.floor(np.ldexp(value.astype(np.float64), np.maximum(13 + largest - exponent, -60)) + 0.5)
+    # Dst is rounded after each MVMUL, so that errors are those of the machine.
     total = np.where(total == -1, -_UNITS, total)
     return np.ldexp((total * (1 + 2.0**-40)).astype(np.float32), exponent - 150)

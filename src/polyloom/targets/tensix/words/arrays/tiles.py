@@ -95,6 +95,7 @@ class Blocks:
 
 def tilize_blocks(datums: Array, blocks: Blocks) -> NDArray[np.uint8]:
     """Tilized bytes of a matrix of datums, block after block."""
+    # Padded here and not by `tilize`: a block at the edge has as many tiles as the others.
     count, (rows, columns) = blocks.grid((datums.shape[0], datums.shape[1])), blocks.shape
     whole = np.pad(datums, ((0, count[0] * rows - datums.shape[0]), (0, count[1] * columns - datums.shape[1])))
     made = np.zeros((*count, blocks.pitch), np.uint8)

@@ -37,6 +37,7 @@ def assemble_stream(p: Product, e: Epilogue | None, first: int) -> tuple[Stream,
         parts = fused.stream_threads(s, replace(e, arrays=buffers))
     else:
         parts = stream_threads(s)
+    # B and NC have programs of their own, without a stage's configuration: they only move bytes and count.
     code, starts, (lines,) = assemble_parts([parts], 0)
     for core, program in (("b", move_panels(s)), ("nc", read_columns(s))):
         starts[core] = len(code)

@@ -36,6 +36,7 @@ def fuse_epilogues(
     arranged: Sequence[Arranged], formulas: Mapping[str, Pointwise], program: Program, how: Arithmetic
 ) -> dict[str, str]:
     """By formula the product whose sums it may read from Dst: one that nothing else reads. Sums have 32 bits there."""
+    # Places and modes below are those of sums of 32 bits.
     if how.dest != 32:
         return {}
     products = {each.stage.result: each for each in arranged if isinstance(each, Multiplied)}
@@ -44,6 +45,7 @@ def fuse_epilogues(
         formula = formulas.get(each.stage.result)
         if not isinstance(each, Applied) or each.wrapped or formula is None:
             continue
+        # Dst holds the sums of one product at a time; those of earlier ones are read from L1, like arguments.
         last = [*_private_sums(each, formula, products, program)][-1:]
         made |= dict.fromkeys([each.stage.result] if last else [], *last)
     return made
@@ -62,6 +64,7 @@ def _private_sums(
     """Products that this formula alone reads, element by element, in the order of its own matrix."""
     outputs = {output.definition for output in program.outputs}
     for name, product in products.items():
+        # Another reader would need the sums in L1, where they have not the bits of Dst.
         readers = [stage.result for stage in program.stages if name in stage.reads]
         axes = [spread.axes for spread in formula.arrays if spread.array == name]
         if readers != [each.stage.result] or name in outputs or axes != [(*range(len(each.stage.dims)),)]:

@@ -49,6 +49,7 @@ def _begin_column(s: Stream, buffer: int) -> Lines:
     """T0: the next column, and where it is a panel's first the next panel, when they are in L1."""
     assert s.beside is not None
     at, arrays = counter_word(0), range(s.beside.count)
+    # A branch, since panels have odd numbers of columns, too, and buffers go by pairs of columns.
     panel = [f"bnez a5, same{buffer}", "addi s10, s10, 1", *await_count(s, PANELS, "s10", f"panel{buffer}")]
     panel += [
         "mv t1, s3",

@@ -114,6 +114,7 @@ def _emit_blocks(p: Product, e: Epilogue, block: _Block, hooks: Hooks) -> Lines:
         lines += block((half + whole) % 2, rest, "rest") if rest else []
         return prefix_labels([*hooks.before[number], *lines, *hooks.behind[number]], f"{name}.")
 
+    # An odd number of blocks lets the next column begin with the other half of Dst, an even one with the same.
     pairs = counted_loop("columns", "s5", p.columns // 2, [*column(0, "even"), *column(1, "odd")])
     return [*hooks.begin, *pairs, *(column(0, "last") if p.columns % 2 else [])]
 
@@ -129,6 +130,7 @@ def multiply_part(p: Product, e: Epilogue) -> Part:
             return inline_words(*pairs, encode_word("SETRWC", clear_ab_vld=1))
 
         return [
+            # T2 gives a half back as a whole, so that a block waits once.
             *inline_words(*take_place()),
             *counted_loop(f"{name}.depth", "s2", p.depth - 1, step()),
             *step(is_last=True),
@@ -150,10 +152,12 @@ def unpack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
         step = [*push_register("s8"), *push_register("s7"), *inline_words(each[0], *[each[1]] * count)]
         step += [f"addi s7, s7, {p.rows}", f"addi s8, s8, {p.columns if p.turned else 1}"]
         place = half * e.places // 2
+        # The slot of an array is as far from the first one as its sum is, so that one kernel serves all places.
         loads = [_unpack_array(n, n * e.places + place + t) for t in range(count) for n in arrays]
         lines = ["mv s7, s1", "mv s8, s2", *step]
         # The first step along k waits for the half of Dst, as T1 does; what follows then is free, too.
         lines += inline_words(*_await(_SLOTS, UNPACK)) if loads else []
+        # One tile of an array fits between two steps: SrcA and SrcB hold a tile more than the matrix unit works on.
         for load in loads[: p.depth - 1]:
             lines += [*load, *step]
         lines += counted_loop(f"{name}.depth", "s6", p.depth - 1 - len(loads), step) if p.depth - 1 > len(loads) else []
@@ -162,6 +166,7 @@ def unpack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
         return [*lines, f"addi s1, s1, {count}"]
 
     values = product_unpackers(p)
+    # Both contexts share words of the configuration.
     if e.arrays:
         values = _merge_words(values, _array_unpacker(p, e))
     own = thread_configuration(SRCA_SET_SetOvrdWithAddr=1)
@@ -223,6 +228,7 @@ def pack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
         for place in places:
             begin = [*setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place), encode_word("SETRWC", BitMask=15)]
             lines += [*inline_words(*_await(DONE, VECTOR), *begin), *vectors(f"{name}.{place}")]
+            # The packers had the time of this kernel for the sum before.
             lines += inline_words(*(clear_tile(p, place - 1) if place > places[0] else []))
             ready = encode_word("STALLWAIT", stall_res=PACK, wait_res=VECTOR_BUSY)
             lines += inline_words(*start_packers(place, ready))
