@@ -5,6 +5,7 @@ measured."""
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import cast
 
 import numpy as np
 import pytest
@@ -61,3 +62,12 @@ def test_a_product_on_a_grid_is_compared_with_one_tile() -> None:
     assert isinstance(one, int) and isinstance(many, int) and one > many
     assert sum("which binds" in what for what in rows) == 1
     assert rows["cycles of a grid of 64 tiles, one busy"]["asked"] == 1_000_000
+
+
+def test_what_a_formula_adds_to_a_product_is_hidden_behind_it() -> None:
+    assert 0 < cast(float, tensix.epilogue("gemm", "bf16", 200)["polyloom"]) <= 8
+
+
+def test_rows_of_large_products_say_where_arrays_lie() -> None:
+    row = tensix.busy_product(256, 96)
+    assert row["what"] == "matrix unit busy, product of 256x256x256 in bf16" and cast(float, row["polyloom"]) >= 96

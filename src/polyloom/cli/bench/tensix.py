@@ -10,19 +10,22 @@ empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from statistics import median
 from time import thread_time
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from polyloom import api
 from polyloom.cli import examples
 from polyloom.cli.bench import tensix_programs as programs
+from polyloom.targets.target import Job
+from polyloom.targets.tensix import stages as loops
+from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.run.grid import Grid
 from polyloom.targets.tensix.run.spread import binding_shares, execute_spread, read_result
 from polyloom.targets.tensix.run.stages import Limits
@@ -34,6 +37,7 @@ ROUNDS: Final = 5
 _BF16: Final = 5
 _VECTOR, _MATRIX = UNITS.index("vector"), UNITS.index("matrix")
 _FIRST_OF_VECTOR: Final = 0x70
+_PRODUCT: Final = "matmul.pla"
 Speed = Callable[[], float]
 
 
@@ -51,6 +55,10 @@ def rows() -> Iterator[Row]:
     yield from map(_speed, measures())
     yield from _products()
     yield from grid_rows(64)
+    for size, asked in ((256, 96), (512, 90), (2048, 88)):
+        yield busy_product(size, asked)
+    for format in ("bf16", "tf32"):
+        yield epilogue("gemm", format, 200)
 
 
 def measures() -> list[Measure]:
@@ -174,6 +182,33 @@ def _products() -> list[Row]:
 
 def _fact(what: str, value: float, asked: int | None, unit: str) -> Row:
     return {"what": what, "polyloom": value, "asked": asked, "wolfpine": None, "to wolfpine": None, "unit": unit}
+
+
+def busy_product(size: int, asked: int) -> Row:
+    """Share of the cycles, from the first load to the last store, in which the matrix unit is busy with a product in
+    BF16; arrays that L1 does not hold are streamed from DRAM."""
+    facts = loop_facts(_PRODUCT, "bf16", dict.fromkeys(("N", "M", "K"), size))
+    busy = cast("dict[str, float]", facts["utilization"])["matrix"]
+    what = f"matrix unit busy, product of {size}x{size}x{size} in bf16"
+    return _fact(f"{what}, from DRAM" if "port" in facts else what, round(100 * busy, 1), asked, "per cent")
+
+
+def epilogue(kernel: str, format: str, size: int) -> Row:
+    """Cycles that a kernel takes beyond those of its bare product."""
+    bare = loop_facts(_PRODUCT, format, dict.fromkeys(("N", "M", "K"), size))["cycles"]
+    whole = loop_facts(f"kernels/{kernel}.py", format, dict.fromkeys(("NI", "NJ", "NK"), size))["cycles"]
+    # The bare product is the one of equations, whose sums are packed in 32 bits.
+    added = 100 * (cast(int, whole) / cast(int, bare) - 1)
+    return _fact(f"cycles that {kernel} adds to its product, {size}, {format}", round(added, 1), 8, "per cent")
+
+
+def loop_facts(kernel: str, format: str, sizes: Mapping[str, int]) -> dict[str, object]:
+    """Facts of a run of an example, over zeros: cycles do not depend on values. Tests compare results."""
+    compiled = api.compile(examples.folder() / kernel, on="tensix", format=format)
+    data = compiled.prepare_instance(sizes).data
+    inputs = {a.name: np.zeros(a.extents({}), a.dtype) for a in loops.signature(data).inputs}
+    ran = loops.run(data, Job(inputs, None, Options()))
+    return {**ran.facts, "cycles": ran.cycles}
 
 
 def product(phases: int, rounds: int) -> tuple[int, int]:

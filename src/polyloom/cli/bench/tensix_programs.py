@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from polyloom.riscv.assemble import assemble as assemble_riscv
 from polyloom.riscv.names import parse_isa
-from polyloom.targets.tensix.map.loops.compile import assemble_parts
+from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.shape import Product
 from polyloom.targets.tensix.map.loops.stream import Stream, place_stream, stream_threads
 from polyloom.targets.tensix.map.loops.stream_movers import move_panels, read_columns

@@ -24,9 +24,11 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1233": (
         "arrays that L1 does not hold",
-        "All arrays lie in L1 at once, as tiles of 32 x 32 with a header of 16 bytes each: 4112 bytes of FP32, 2064 of "
-        "16-bit formats,\n1040 of i8. L1 has 1,474,544 bytes for them and for scalars. Programs of more than 8192 "
-        "bytes leave less,\nsuch as those of formulas of very many operations.",
+        "A product, with a formula of its sums or without one, has its arrays in DRAM where L1 does not hold them:\n"
+        "then three rows of tiles along the sum must fit into L1, and all arrays into the 1 GiB of DRAM. Of other\n"
+        "programs all arrays lie in L1 at once, as tiles of 32 x 32 with a header of 16 bytes: 4112 bytes of FP32,\n"
+        "2064 of 16-bit formats, 1040 of i8. L1 has 1,474,544 bytes for them and for scalars. Programs of more than\n"
+        "8192 bytes leave less, such as those of formulas of very many operations.",
     ),
     "PL1234": (
         "integer that i8 does not hold",

@@ -87,7 +87,8 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
         return _grid_rows(data, operands)
     unit, used = stages[0]["unit"], cast("dict[str, float]", data["utilization"])
     what = ("operands", f"{data['format']}{operands}") if operands else ("elements", _elements(data))
-    return [what, ("cycles", f"{data['cycles']}, {unit} unit busy {used[unit]:.1%}")]
+    rows = [what, ("cycles", f"{data['cycles']}, {unit} unit busy {used[unit]:.1%}"), *_binding(stages[0])]
+    return [*rows, *_port_rows(data)]
 
 
 def _grid_rows(data: Mapping[str, Json], operands: str) -> Sequence[tuple[str, str]]:
@@ -103,6 +104,25 @@ def _grid_rows(data: Mapping[str, Json], operands: str) -> Sequence[tuple[str, s
 
 def _elements(data: Mapping[str, Json]) -> str:
     return f"{data['format']}, {data['tiles']} tiles"
+
+
+def _binding(stage: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """What binds a stage, the part of the tile that is busiest, and how busy the others are; nothing without work."""
+    shares = {name: share for name, share in stage["shares"].items() if share}
+    most = max(shares, key=lambda name: shares[name], default=None)
+    if most is None:
+        return []
+    others = ", ".join(f"{name} {share:.1%}" for name, share in shares.items() if name != most)
+    return [("bound by", f"{most}, busy {shares[most]:.1%}; {others}")]
+
+
+def _port_rows(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
+    """Traffic of a stream between L1 and DRAM, which nothing else has."""
+    if "port" not in data:
+        return []
+    port = cast("list[dict[str, Any]]", data["port"])
+    moved = (f"NoC {n} {each['read']} bytes in, {each['written']} out" for n, each in enumerate(port))
+    return [("streamed", "; ".join(moved))]
 
 
 def _stage(data: Mapping[str, Any]) -> tuple[str, str]:

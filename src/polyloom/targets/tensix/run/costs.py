@@ -22,6 +22,7 @@ from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.run.events import origin
 from polyloom.targets.tensix.words import program
+from polyloom.targets.tensix.words.arrays.note import FUSED
 from polyloom.targets.tensix.words.decode import decode
 from polyloom.targets.tensix.words.disassemble import annotate_word
 from polyloom.targets.tensix.words.isa import Member
@@ -60,7 +61,7 @@ def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
     vector unit.
     """
     what = {str(stage["what"]) for stage in cast("list[Mapping[str, Json]]", facts.get("stages", []))}
-    if "element-wise" in what and "fidelity" in facts:
+    if what & {"element-wise", FUSED} and "fidelity" in facts:
         yield from _units({key: value for key, value in facts.items() if key not in ("stages", "fidelity")})
     is_product = "fidelity" in facts
     # Each fidelity phase is one pass of MVMUL over the same operands.
@@ -76,7 +77,12 @@ def _tile_count(facts: Mapping[str, Json]) -> int:
 
 
 def _busiest_unit(facts: Mapping[str, Json]) -> str | None:
-    used = cast("Mapping[str, float] | None", facts.get("utilization"))
+    """What binds: of one stage the busiest of its parts, with the port to DRAM; else the busiest unit."""
+    stages = cast("list[Mapping[str, Mapping[str, float]]]", facts.get("stages", []))
+    if len(stages) == 1 and any(stages[0]["shares"].values()):
+        used = stages[0]["shares"]
+    else:
+        used = cast("Mapping[str, float] | None", facts.get("utilization"))
     if not used:
         return None
     name = max(used, key=lambda unit: used[unit])

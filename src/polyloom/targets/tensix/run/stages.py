@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runner of the executable of loops on a tile: arguments as tiles into L1, the three threads, results out of L1."""
+"""Runner of the executable of loops on a tile: arguments as tiles into L1 or DRAM, its cores' programs, results out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -16,24 +16,23 @@ from polyloom.ir.stage_interpret import output_part
 from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.image import elf_image
 from polyloom.targets.target import Execution, Json
-from polyloom.targets.tensix.options import THREADS
+from polyloom.targets.tensix.options import CORES
 from polyloom.targets.tensix.run import events
+from polyloom.targets.tensix.run.stage_facts import Mark, stage_facts, stage_mark, tile_facts
 from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import MEETING, Area, broadcast_input, element_format, encode_operand
 from polyloom.targets.tensix.words.arrays.elements import element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
+from polyloom.targets.tensix.words.arrays.note import PRODUCTS, Note, OutputArea, StageFacts
 from polyloom.targets.tensix.words.arrays.views import view_arrays
+from polyloom.targets.tensix.words.dram_port import DramPort
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.targets.trace import Trace
 
 Array = NDArray[Any]
 _T2: Final = 8
 """Of the words by which cores meet, the one that is written last."""
-_UNITS: Final = {"product": "matrix", "element-wise": "vector"}
-_RISCV: Final = 3
-"""The low two bits of an instruction that is none of Tensix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """A run that ended: L1 afterwards, cycles, operations, facts; `moved` bytes went between L1 and the unpackers and
-    packers.
+    """A run that ended: L1 and DRAM afterwards, cycles, operations, facts; `moved` bytes went between L1 and the
+    unpackers and packers.
     """
 
     l1: NDArray[np.uint8]
+    dram: NDArray[np.uint8]
     cycles: int
     operations: int
     facts: dict[str, Json]
@@ -61,28 +61,31 @@ class Executed:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """End of a stage: the cycle, and for how many cycles each unit was busy until then."""
+class Laid:
+    """Bytes that lie in L1, or in the memory behind the tile, before a run."""
 
-    cycle: int
-    busy: Mapping[str, int]
+    address: int
+    content: NDArray[np.uint8]
+    in_dram: bool = False
 
 
-def execute_threads(
-    data: bytes, name: str, laid: Sequence[tuple[int, NDArray[np.uint8]]], limits: Limits, watched: int = 0
+def execute_cores(
+    data: bytes, name: str, laid: Sequence[Laid], limits: Limits, watched: int = 0, memory: int = 0
 ) -> Executed:
-    """Execution of the three threads of an executable, over bytes in L1; a change of the word at `watched` is the end
-    of a stage. Errors: PL1220 to PL1222, PL1236.
+    """Execution of the cores' programs of an executable, over bytes in L1 and in a memory behind the tile; a change of
+    the word at `watched` is the end of a stage. Errors: PL1220 to PL1222, PL1236.
     """
-    tile = Tile(hazards=limits.hazards)
+    tile = Tile(hazards=limits.hazards, port=DramPort(memory) if memory else None)
     tile.native.tracing = limits.trace
-    for address, content in laid:
-        tile.l1[address : address + len(content)] = content
+    for each in laid:
+        view = tile.dram if each.in_dram else tile.l1
+        view[each.address : each.address + len(each.content)] = each.content
     starts = {symbol: address for address, symbol in symbols.read_tables(data).names.items()}
     for segment in elf_image(data, CORE).segments:
         tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
-    for thread in THREADS:
-        tile.release(thread, starts[thread])
+    for core in CORES:
+        if core in starts:
+            tile.release(core, starts[core])
     # The model stops where this word changes: that is how the end of a stage is seen from outside.
     tile.native.watched = watched
     marks, cycles = list[Mark](), 0
@@ -91,7 +94,7 @@ def execute_threads(
         outcome = tile.run(limits.max_cycles - cycles)
         # The tile goes on where it stopped; each call counts its own cycles.
         cycles += outcome.cycles
-        marks.append(_stage_mark(tile, cycles))
+        marks.append(stage_mark(tile, cycles))
         if outcome.stop != "max-cycles" or cycles == limits.max_cycles:
             break
     if outcome.stop == "max-cycles":
@@ -99,11 +102,8 @@ def execute_threads(
         raise input_error("PL1236", message, help=f"`--max-cycles {10 * limits.max_cycles}` lets it run longer")
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
     spans = events.trace(tile, source_lines.decode_lines(data)) if limits.trace else Trace()
-    return Executed(tile.l1, cycles, operations, _tile_facts(tile, data), spans, tuple(marks), tile.native.moved)
-
-
-def _stage_mark(tile: Tile, cycle: int) -> Mark:
-    return Mark(cycle, {name: tile.native.unit(n)[1] for n, name in enumerate(UNITS) if n})
+    facts = tile_facts(tile, data)
+    return Executed(tile.l1, tile.dram, cycles, operations, facts, spans, tuple(marks), tile.native.moved)
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
@@ -112,19 +112,22 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     """
     inputs = view_arrays(note.views, {}, inputs)
     words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
-    laid = [(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
-    laid += [(area.placed.address, _argument_bytes(area, inputs, note.how)) for area in note.inputs]
+    laid = [Laid(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
+    laid += [
+        Laid(area.placed.address, _argument_bytes(area, inputs, note.how), area.placed.blocks is not None)
+        for area in note.inputs
+    ]
     # T2 is the last to meet: its word changes when a stage's results are in L1.
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
-    ran = execute_threads(data, note.signature.name, laid, limits, watched)
+    ran = execute_cores(data, note.signature.name, laid, limits, watched, note.memory)
     outputs = {
-        written.array: _read_output(written, ran.l1, note.how).reshape(_output_shape(note, written.array))
+        written.array: _read_output(written, ran, note.how).reshape(_output_shape(note, written.array))
         for written in note.outputs
     }
     facts: dict[str, Json] = {
         **_format_facts(note),
         "tiles": _tile_counts(note.stages),
-        "stages": _stage_facts(note.stages, ran.marks),
+        "stages": stage_facts(note.stages, ran.marks),
         **ran.facts,
     }
     return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
@@ -138,7 +141,7 @@ def _output_shape(note: Note, name: str) -> tuple[int, ...]:
 
 def _format_facts(note: Note) -> dict[str, Json]:
     how = note.how
-    if not any(told.what == "product" for told in note.stages):
+    if not any(told.what in PRODUCTS for told in note.stages):
         return {"format": element_format_name(how.format)}
     return {"format": how.format, "dest": how.dest, "fidelity": how.fidelity}
 
@@ -148,14 +151,14 @@ def _tile_counts(stages: Sequence[StageFacts]) -> Json:
     if len(stages) > 1:
         return [list(told.tiles) for told in stages]
     (told,) = stages
-    return list(told.tiles) if told.what == "product" else prod(told.tiles)
+    return list(told.tiles) if told.what in PRODUCTS else prod(told.tiles)
 
 
 def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> NDArray[np.uint8]:
-    """Bytes of an argument in L1: linear, or tiles in the order that the programs of T0 and T2 walk through."""
+    """Bytes of an argument: linear, or tiles in the order that the programs of T0 and T2 walk through."""
     if area.placed.linear:
         return tiles.linear_bytes(element_format(how).encode(np.asarray(inputs[area.placed.matrix.array])))
-    return tiles.tilize(_encode_argument(area, inputs, how), "columns")
+    return area.placed.encode(_encode_argument(area, inputs, how))
 
 
 def _encode_argument(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
@@ -166,50 +169,12 @@ def _encode_argument(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -
     return area.placed.flat(element_format(how).encode(whole))
 
 
-def _read_output(written: OutputArea, l1: NDArray[np.uint8], how: Arithmetic) -> Array:
+def _read_output(written: OutputArea, ran: Executed, how: Arithmetic) -> Array:
     p, e = written.area.placed, element_format(how)
+    data = (ran.l1 if p.blocks is None else ran.dram)[p.address : p.address + p.size]
     packed = how.sums if written.area.held == "sum" else e.packed
     if p.linear:
-        datums = tiles.linear_datums(l1[p.address : p.address + p.size], p.shape)
+        datums = tiles.linear_datums(data, p.shape)
         return output_part(packed.decode(datums).reshape(p.shape), written.at)
-    bits = tiles.untilize(
-        l1[p.address : p.address + p.size], p.extents, np.uint32 if p.width == 4 else np.uint16, "columns"
-    )
+    bits = p.decode(data, np.uint32 if p.width == 4 else np.uint16)
     return output_part(p.unflat(packed.decode(bits)), written.at)
-
-
-def _stage_facts(stages: tuple[StageFacts, ...], marks: tuple[Mark, ...]) -> list[Json]:
-    """Facts of each stage: its cycles, and for what share of them the unit that computes was busy."""
-    found, before = list[Json](), Mark(0, {})
-    for told, mark in zip(stages, marks, strict=True):
-        unit, cycles = _UNITS.get(told.what, "vector"), mark.cycle - before.cycle
-        # Counters of the units run on over stages, so that shares are differences.
-        busy = (mark.busy[unit] - before.busy.get(unit, 0)) / max(1, cycles)
-        found.append(
-            {
-                "array": told.label,
-                "what": told.what,
-                "line": told.line,
-                "tiles": list(told.tiles),
-                "cycles": cycles,
-                "unit": unit,
-                "busy": round(busy, 4),
-            }
-        )
-        before = mark
-    return found
-
-
-def _tile_facts(tile: Tile, data: bytes) -> dict[str, Json]:
-    passed = tile.threads()
-    return {
-        "instructions": sum(each[2] for each in passed),
-        "words": sum(_is_tensix_word(data)),
-        "replayed": sum(each[2] - each[1] for each in passed if each[2] > each[1]),
-        "utilization": {**tile.utilization()},
-    }
-
-
-def _is_tensix_word(data: bytes) -> Iterator[bool]:
-    for _, code in symbols.read_tables(data).code:
-        yield from (code[at] & _RISCV != _RISCV for at in range(0, len(code), 4))

@@ -24,7 +24,7 @@ from polyloom.riscv.image import Segment, elf_image
 from polyloom.riscv.names import parse_isa
 from polyloom.targets.tensix.options import CORES, MAX_CYCLES, POLICIES, Core, Hazards
 from polyloom.targets.tensix.words.disassemble import disassemble
-from polyloom.targets.tensix.words.dram_port import DramPort
+from polyloom.targets.tensix.words.dram_port import FLIT, MEMORY, DramPort
 from polyloom.targets.tensix.words.isa import Member
 
 Stop = Literal["idle", "max-cycles", "deadlock", "fault"]
@@ -32,8 +32,6 @@ UNITS: Final = (
     "nop", "sync", "unpack0", "unpack1", "matrix", "pack", "vector", "scalar", "config", "mover", "misc",
 )  # fmt: skip
 STOPS: Final[tuple[Stop, ...]] = ("idle", "max-cycles", "deadlock", "fault")
-_MOST_DRAM: Final = 1 << 30
-"""Bytes of a channel (ISA documentation, WormholeB0/DRAMTile/README.md)."""
 _LATENCIES: Final = range(1, 10_001)
 _WAITING: Final = re.compile(r"\b(word|behind) (0x[0-9a-f]{8})\b")
 _LOCAL, _IRAM = 0xFFB00000, 0xFFC00000
@@ -177,13 +175,11 @@ class Tile:
             raise input_error("PL1223", f"{self.member} has no port to DRAM", help='use `member="wormhole"`')
         numbers = (port.memory_bytes, port.bytes_per_cycle, port.latency)
         if (
-            not 0 <= port.memory_bytes <= _MOST_DRAM
-            or not 16 <= port.bytes_per_cycle <= 32
+            not 0 <= port.memory_bytes <= MEMORY
+            or not 16 <= port.bytes_per_cycle <= FLIT
             or port.latency not in _LATENCIES
         ):
-            help = (
-                f"give 0 to {_MOST_DRAM} bytes, 16 to 32 bytes a cycle, and a latency of 1 to {_LATENCIES[-1]} cycles"
-            )
+            help = f"give 0 to {MEMORY} bytes, 16 to 32 bytes a cycle, and a latency of 1 to {_LATENCIES[-1]} cycles"
             raise input_error("PL1223", f"there is no port of {numbers}", help=help)
         self.native.attach(*numbers)
 

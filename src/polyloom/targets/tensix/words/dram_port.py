@@ -11,6 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+MEMORY: Final = 1 << 30
+"""Bytes of a channel (ISA documentation, WormholeB0/DRAMTile/README.md)."""
+FLIT: Final = 32
 _ROUTERS: Final = 10 + 12
 _ROUTER_CYCLES: Final = 9
 _LINK_CYCLES: Final = 5
@@ -23,5 +26,5 @@ class DramPort:
     """Bytes of the memory; bytes a cycle for each NoC and direction; cycles from a request to its answer."""
 
     memory_bytes: int
-    bytes_per_cycle: int = 32
+    bytes_per_cycle: int = FLIT
     latency: int = _ROUTERS * _ROUTER_CYCLES + 4 * _LINK_CYCLES + _MEMORY_CYCLES

@@ -23,7 +23,7 @@ RUN: dict[str, tuple[dict[str, int], list[str]]] = {
     "gemm": ({"NI": 40, "NJ": 33, "NK": 50}, ["C product", "C element-wise"]),
     "mm2": (
         {"NI": 40, "NJ": 33, "NK": 50, "NL": 35},
-        ["tmp product", "tmp element-wise", "D product", "D element-wise"],
+        ["tmp fused product", "D product", "D element-wise"],
     ),
     "mm3": ({"NI": 40, "NJ": 33, "NK": 50, "NL": 35, "NM": 20}, ["E product", "F product", "G product"]),
     "atax": ({"M": 40, "N": 50}, ["tmp product", "y product"]),
@@ -117,7 +117,7 @@ def test_equations_with_what_follows_the_sum() -> None:
         "  C[i, j] = max(c[i, j, k] * 2.0, 0.5) if k = K - 1\n"
     )
     result = pl.compile(source(text), on="tensix").run(N=40, M=33, K=50)
-    assert result.verified and [s["what"] for s in stages(result)] == ["product", "element-wise"]
+    assert result.verified and [s["what"] for s in stages(result)] == ["fused product"]
 
 
 def test_several_results_of_equations() -> None:
@@ -155,7 +155,7 @@ def test_keys_of_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(KERNELS / "gemm.py"), "NI=40", "NJ=33", "NK=50", "--on", "tensix", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["verified"] is True and data["tiles"] == [[2, 2, 2], [2, 2]]
-    assert set(data["stages"][0]) == {"array", "what", "line", "tiles", "cycles", "unit", "busy"}
+    assert set(data["stages"][0]) == {"array", "what", "line", "tiles", "cycles", "unit", "busy", "shares"}
     assert [s["unit"] for s in data["stages"]] == ["matrix", "vector"]
 
 
@@ -167,7 +167,7 @@ def test_a_trace_has_spans_of_all_stages() -> None:
 @pytest.mark.parametrize("format", ["tf32", "bf16"])
 def test_a_function_that_returns_a_number(format: Any) -> None:
     result = pl.compile(Path(__file__).parent / "dot.c", on="tensix", format=format).run(n=100)
-    assert result.verified and [s["what"] for s in stages(result)] == ["product", "element-wise"]
+    assert result.verified and [s["what"] for s in stages(result)] == ["fused product"]
 
 
 @pytest.mark.parametrize(("format", "decades"), [("tf32", 6.0), ("tf32", 1.0), ("bf16", 4.0), ("fp16", 0.5)])

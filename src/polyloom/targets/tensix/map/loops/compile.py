@@ -6,7 +6,7 @@ other under these names, and a note.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from polyloom.ir.signature import Extent, Signature
@@ -15,20 +15,22 @@ from polyloom.ir.stage import Program
 from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
+from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, stream_areas
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
-from polyloom.targets.tensix.map.loops.join import Programs, join_stages
-from polyloom.targets.tensix.map.loops.layout import array_shapes, operand_areas, place_areas, result_areas
+from polyloom.targets.tensix.map.loops.fused import threads as fused
+from polyloom.targets.tensix.map.loops.fused.choose import element_loads, is_gainful, sum_mode
+from polyloom.targets.tensix.map.loops.join import assemble_parts
+from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, place_areas, result_areas
 from polyloom.targets.tensix.map.loops.origins import origins
 from polyloom.targets.tensix.map.loops.shape import Product
 from polyloom.targets.tensix.map.loops.steps import Pointwise, span_place
-from polyloom.targets.tensix.map.loops.thread import Parts, assemble_thread
+from polyloom.targets.tensix.map.loops.thread import Parts
 from polyloom.targets.tensix.map.loops.vector import kernel_words
-from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
+from polyloom.targets.tensix.words.arrays.note import FUSED, Note, OutputArea, StageFacts
 from polyloom.targets.tensix.words.arrays.views import Views, specialize_views
 from polyloom.targets.tensix.words.program import CORE
 from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
@@ -39,7 +41,8 @@ PAGE: Final = 0x1000
 @dataclass(frozen=True, slots=True)
 class Content:
     """Compiler input: stages, how their arrays are matrices, the selected operations of formulas by result, and the
-    arithmetic; `views` are statements of arrays by which the host makes some of the arguments of others.
+    arithmetic; `views` are statements of arrays by which the host makes some of the arguments of others; `fused` has by
+    formula the product whose sums it reads in Dst.
     """
 
     program: Program
@@ -47,6 +50,7 @@ class Content:
     formulas: Mapping[str, Pointwise]
     how: Arithmetic
     views: Views | None = None
+    fused: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,52 +78,79 @@ class _Stage:
         return *self.reads, self.result
 
 
+@dataclass(frozen=True, slots=True)
+class _Assembled:
+    """Programs of cores, and where arguments and results of stages, by name, lie; places in the source by address."""
+
+    inputs: tuple[Area, ...]
+    made: Mapping[str, Area]
+    code: bytes
+    starts: Mapping[str, int]
+    places: Mapping[int, Place]
+
+
 def compile_stages(content: Content, signature: Signature, values: Mapping[str, int], watch: Watch | None) -> bytes:
-    """Pipeline: areas, placement in L1, threads, executable. Errors: PL1233 (exit 3), PL1237, PL1280 where values do
-    not fit into the registers.
+    """Pipeline: areas, placement in L1 or DRAM, programs of cores, executable. Errors: PL1233 (exit 3), PL1237, PL1280
+    where values do not fit into the registers.
     """
     shapes = array_shapes(content.program, {name: values[name] for name in signature.parameters})
-    stages = _select_kernels(content, shapes, watch)
-    scalars = tuple(name for stage in stages for name in stage.scalars)
-    data, code = DATA, b""
+    gainful = {f: p for f, p in content.fused.items() if is_gainful(content.formulas[f], content.how)}
+    stages = _select_kernels(content, gainful, shapes, watch)
+    if gainful != content.fused and not _fits(stages, DATA):
+        # A single stage may be streamed.
+        stages = _select_kernels(content, content.fused, shapes, watch)
+    data = DATA
     # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.
-    while True:
-        first = data + MEETING
-        where = place_areas((area for s in stages for area in s.areas), first + -(-4 * len(scalars) // 16) * 16)
-        code, starts, lines = assemble_parts(_stage_parts(stages, content.how, where, first), data)
-        if CODE + len(code) <= data:
-            break
-        data = -(-(CODE + len(code)) // PAGE) * PAGE  # long programs take room from the arrays
-    # Results of stages are no inputs: only areas of arguments are filled before the run.
-    made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
-    inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
+    while CODE + len((found := _assemble(stages, content.how, data)).code) > data:
+        data = -(-(CODE + len(found.code)) // PAGE) * PAGE  # long programs take room from the arrays
     outputs = tuple(
         OutputArea(
-            o.array, made[o.definition], tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at)
+            o.array,
+            found.made[o.definition],
+            tuple(at if isinstance(at, int) else -1 - at.evaluate(values) for at in o.at),
         )
         for o in content.program.outputs
     )
     told = tuple(_stage_facts(s) for s in stages)
     views = None if content.views is None else specialize_views(content.views, values)
-    note = Note(fixed_signature(signature, values), content.how, data, told, inputs, scalars, outputs, views)
+    scalars = tuple(name for stage in stages for name in stage.scalars)
+    note = Note(fixed_signature(signature, values), content.how, data, told, found.inputs, scalars, outputs, views)
+    return executable(b"", CODE, found.code, CORE, found.starts, notes.encode(note, found.places))
+
+
+def _assemble(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
+    """Assembly with the arrays in L1, or those of a product that L1 does not hold in DRAM."""
+    if len(stages) == 1 and isinstance(stages[0].arranged, Multiplied) and not _fits(stages, data):
+        return _assemble_stream(stages[0], how, data)
+    return _assemble_resident(stages, how, data)
+
+
+def _fits(stages: Sequence[_Stage], data: int) -> bool:
+    return fits_l1((area for s in stages for area in s.areas), _first_area(stages, data))
+
+
+def _first_area(stages: Sequence[_Stage], data: int) -> int:
+    """Address of the first array in L1, behind the words of scalars."""
+    return data + MEETING + -(-4 * sum(len(stage.scalars) for stage in stages) // 16) * 16
+
+
+def _assemble_resident(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
+    where = place_areas((area for s in stages for area in s.areas), _first_area(stages, data))
+    code, starts, lines = assemble_parts(_stage_parts(stages, how, where, data + MEETING), data)
+    # Results of stages are no inputs: only areas of arguments are filled before the run.
+    made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
+    inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
     by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
-    places = {at: place for each in by_stage for at, place in each.items()}
-    return executable(b"", CODE, code, CORE, starts, notes.encode(note, places))
+    return _Assembled(inputs, made, code, starts, {at: place for each in by_stage for at, place in each.items()})
 
 
-def assemble_parts(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
-    """Assembly of the programs, one behind the other: their bytes, where each begins, and by stage the line of each
-    address.
-    """
-    some = [each for each in parts if each is not None]
-    # Only a program of one stage may have nothing to do (PL1237 for others); its three programs are empty then.
-    programs: Programs = join_stages(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
-    code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
-    for name, stages in zip(THREADS, programs, strict=True):
-        starts[name] = len(code)
-        words, known = assemble_thread(stages, CODE + len(code))
-        code, found = code + words, [a | b for a, b in zip(found, known, strict=True)]
-    return code, starts, found
+def _assemble_stream(stage: _Stage, how: Arithmetic, data: int) -> _Assembled:
+    first, p = data + MEETING, _product(stage, how, (0, 0, 0))
+    e = None if stage.formula is None else _epilogue(stage, how, (0,) * (len(stage.reads) - 2), first)
+    stream, code, starts, lines = assemble_stream(p, e, first + 4 * len(stage.scalars))
+    *inputs, result = stream_areas(stream, stage.areas)
+    made = {stage.result.placed.matrix.array: result}
+    return _Assembled(tuple(inputs), made, code, starts, origins(lines, stage.place, dict(stage.kernel)))
 
 
 def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signature:
@@ -130,14 +161,27 @@ def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signatur
     return Signature(signature.name, (), (), arguments)
 
 
-def _select_kernels(content: Content, shapes: Mapping[str, tuple[int, ...]], watch: Watch | None) -> list[_Stage]:
+def _select_kernels(
+    content: Content, fusions: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]], watch: Watch | None
+) -> list[_Stage]:
+    """Stages with the words of their kernels; `fusions` has by formula the product that it is one stage with."""
     how, found = content.how, list[_Stage]()
     computed, mode = result_areas(content.arranged, how, shapes), element_format(how).mode
+    products = {each.stage.result: each for each in content.arranged if each.stage.result in fusions.values()}
     for each in content.arranged:
-        formula = content.formulas.get(each.stage.result)
-        reads = tuple(operand_areas(each, formula, computed, how, shapes))
-        kernel = () if formula is None else tuple(kernel_words(formula, mode, watch))
-        found.append(_Stage(each, formula, reads, computed[each.stage.result], kernel))
+        result, formula = each.stage.result, content.formulas.get(each.stage.result)
+        if result in products:
+            continue
+        reads = operand_areas(each, formula, computed, how, shapes)
+        if formula is None or result not in fusions:
+            kernel = () if formula is None else tuple(kernel_words(formula, mode, watch))
+            found.append(_Stage(each, formula, tuple(reads), computed[result], kernel))
+            continue
+        sums = fusions[result]
+        kernel = tuple(kernel_words(formula, sum_mode(how), watch, element_loads(formula, sums, how)))
+        others = [area for area, a in zip(reads, formula.arrays, strict=True) if a.array != sums]
+        factors = operand_areas(products[sums], None, computed, how, shapes)
+        found.append(_Stage(products[sums], formula, (*factors, *others), computed[result], kernel))
     return found
 
 
@@ -150,19 +194,31 @@ def _stage_parts(
         at = [where[area.key].placed.address for area in stage.areas]
         if isinstance(stage.arranged, Applied):
             found.append(_elementwise_parts(stage, how, at, scalars))
+        elif stage.formula is None:
+            found.append(product.threads(_product(stage, how, at)))
         else:
-            found.append(_product_parts(stage, stage.arranged, how, at))
+            found.append(_fused_parts(stage, how, at, scalars))
         scalars += 4 * len(stage.scalars)
     return found
 
 
-def _product_parts(stage: _Stage, arranged: Multiplied, how: Arithmetic, at: Sequence[int]) -> Parts | None:
+def _fused_parts(stage: _Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
+    left, right, *arrays, result = at
+    return fused.threads(_product(stage, how, (left, right, result)), _epilogue(stage, how, arrays, scalars))
+
+
+def _epilogue(stage: _Stage, how: Arithmetic, arrays: Sequence[int], scalars: int) -> fused.Epilogue:
+    e, kernel = element_format(how), tuple(word for word, _ in stage.kernel)
+    return fused.Epilogue(tuple(arrays), e.code, e.width, scalars, len(stage.scalars), kernel)
+
+
+def _product(stage: _Stage, how: Arithmetic, at: Sequence[int]) -> Product:
     rows, columns, depth = _tile_counts(stage)
     packed, sums, (left, right, result) = how.accumulated, how.sums, at
     narrow = sums if sums.width < packed.width else None
-    turned, dest = arranged.turned, how.dest
-    return product.threads(
-        Product(rows, columns, depth, left, right, result, how.factors, packed, dest, how.fidelity, turned, narrow)
+    turned = isinstance(stage.arranged, Multiplied) and stage.arranged.turned
+    return Product(
+        rows, columns, depth, left, right, result, how.factors, packed, how.dest, how.fidelity, turned, narrow
     )
 
 
@@ -188,4 +244,6 @@ def _tile_counts(stage: _Stage) -> tuple[int, ...]:
 def _stage_facts(stage: _Stage) -> StageFacts:
     span = stage.arranged.stage.span
     what = "product" if isinstance(stage.arranged, Multiplied) else "element-wise"
+    if what == "product" and stage.formula is not None:
+        what = FUSED
     return StageFacts(stage.arranged.stage.label, what, span.line if span is not None else 0, _tile_counts(stage))

@@ -10,6 +10,7 @@ ISA documentation, page of `SEMWAIT` and page of `STALLWAIT`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,6 +49,8 @@ HALF: Final = 256
 """Rows of half of Dst, of 16 or 32 bits: four tiles."""
 VECTORS: Final = 32
 """Of 32 elements, in a tile."""
+# After a reset lane flags are off and zero; SFPENCC 3,10 enables and sets them (page of `SFPENCC`).
+ENABLED: Final = encode_word("SFPENCC", imm12_math=3, instr_mod1=10)
 _FREE, _FILLED, _DONE = 1, 2, 4
 
 
@@ -125,26 +128,27 @@ def _unpack_tile(counter: str, slot: int) -> Lines:
 def _compute(p: Elementwise) -> Part:
     """T1: the expander's configuration, scalars, flags enabled for all lanes, and the kernel per vector."""
     expander, program = _replay_kernel(p) if len(p.kernel) <= SLOTS else ([], _push_kernel(p))
-    advances = thread_configuration(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
-    # After a reset lane flags are off and zero; SFPENCC 3,10 enables and sets them (page of `SFPENCC`).
-    enabled = inline_words(encode_word("SFPENCC", imm12_math=3, instr_mod1=10))
-    return Part({}, advances, VECTOR, [*expander, *_scalars(p), *enabled, *program])
+    enabled = inline_words(ENABLED)
+    return Part({}, vector_steps(), VECTOR, [*expander, *load_scalars(p.scalars, p.scalar_count), *enabled, *program])
 
 
 def _replay_kernel(p: Elementwise) -> tuple[Lines, Lines]:
     """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for 32
     vectors."""
-    replay = encode_word("REPLAY", len=len(p.kernel))
     halves = [
         [*inline_words(_offset(half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))]
         for half in range(2)
     ]
+    expander, recorded = record_kernel(p.kernel)
+    return expander, [*recorded, *_alternate_halves(p, halves)]
+
+
+def record_kernel(kernel: Sequence[int]) -> tuple[Lines, Lines]:
+    """Configuration of the MOP expander, which replays a kernel for all vectors of a tile, and its recording."""
+    replay = encode_word("REPLAY", len=len(kernel))
     # Recorded without being executed: Dst holds no input yet.
-    recorded = inline_words(encode_word("REPLAY", len=len(p.kernel), load_mode=1), *p.kernel)
-    return configure_mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), [
-        *recorded,
-        *_alternate_halves(p, halves),
-    ]
+    recorded = inline_words(encode_word("REPLAY", len=len(kernel), load_mode=1), *kernel)
+    return configure_mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), recorded
 
 
 def _push_kernel(p: Elementwise) -> Lines:
@@ -180,12 +184,17 @@ def _process_tile(vectors: Lines) -> Lines:
     ]
 
 
-def _scalars(p: Elementwise) -> Lines:
+def vector_steps() -> dict[int, int]:
+    """Configuration of the address mode behind whose stores the counter of Dst goes on to the next vector."""
+    return thread_configuration(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
+
+
+def load_scalars(address: int, count: int) -> Lines:
     """Scalars: each word into L0, low half and high half, and on into its constant register (ISA documentation, page of
     `SFPCONFIG`).
     """
-    lines: Lines = [f"li s2, {p.scalars:#x}"] if p.scalar_count else []
-    for number in range(p.scalar_count):
+    lines: Lines = [f"li s2, {address:#x}"] if count else []
+    for number in range(count):
         low, high = (encode_word("SFPLOADI", instr_mod0=mode) for mode in (10, 8))
         lines += [f"lw s3, {4 * number}(s2)", "slli s4, s3, 16", "srli s4, s4, 16", f"li s5, {low:#x}"]
         lines += [

@@ -34,6 +34,7 @@ from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.map.loops.array_form import array_kernel, array_signature, cut_arrays
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
+from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
@@ -137,7 +138,8 @@ def _select_stages(program: Program, options: Any, views: Views | None = None) -
     """Arithmetic, layouts and operations of stages. Raises `Unlike`."""
     how = _select_arithmetic(program, options)
     formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
-    return Content(program, assign_layouts(program), formulas, how, views)
+    arranged = assign_layouts(program)
+    return Content(program, arranged, formulas, how, views, fuse_epilogues(arranged, formulas, program, how))
 
 
 def cut_source(source: Source) -> Program:
@@ -237,6 +239,8 @@ def _arithmetic_outputs(content: Content, values: Mapping[str, int], inputs: Arr
     made = computed_datums(content, values, inputs)
     sums = {s.result for s in content.program.stages if isinstance(s, Product)}
     how, packed = content.how, element_format(content.how).packed
+    # Fused sums stay in Dst, as formulas read them.
+    made = {name: array for name, array in made.items() if name not in content.fused.values()}
     decoded = {n: (how.sums if n in sums else packed).decode(a).reshape(a.shape) for n, a in made.items()}
     return _select_outputs(content.program, values, decoded)
 

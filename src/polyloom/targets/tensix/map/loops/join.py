@@ -17,6 +17,7 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
+    assemble_thread,
     encode_word,
     inline_words,
     setc16_words,
@@ -24,6 +25,7 @@ from polyloom.targets.tensix.map.loops.thread import (
     store_words,
 )
 from polyloom.targets.tensix.options import THREADS
+from polyloom.targets.tensix.words.arrays.area import CODE
 
 Programs = tuple[list[Lines], list[Lines], list[Lines]]
 """Of each thread, stage by stage."""
@@ -33,7 +35,7 @@ MEETING: Final = ("s9", "s10", "s11")
 _IDLE: Final = 0xFFE80004
 """Where a load waits until the thread is idle."""
 _JUMPS: Final = ("bnez", "beqz", "blt", "bge", "jal")
-_SEMAPHORES: Final = 7
+_SEMAPHORES: Final = 15
 """Those that stages use."""
 
 
@@ -55,14 +57,29 @@ def join_stages(stages: Sequence[Parts], meeting: int = 0) -> Programs:
     return made
 
 
+def assemble_parts(parts: Sequence[Parts | None], meeting: int) -> tuple[bytes, dict[str, int], list[dict[int, str]]]:
+    """Assembly of the programs, one behind the other: their bytes, where each begins, and by stage the line of each
+    address.
+    """
+    some = [each for each in parts if each is not None]
+    # Only a program of one stage may have nothing to do (PL1237 for others); its three programs are empty then.
+    programs: Programs = join_stages(some, meeting) if len(some) == len(parts) else ([[]], [[]], [[]])
+    code, starts, found = b"", dict[str, int](), [dict[int, str]() for _ in programs[0]]
+    for name, stages in zip(THREADS, programs, strict=True):
+        starts[name] = len(code)
+        words, known = assemble_thread(stages, CODE + len(code))
+        code, found = code + words, [a | b for a, b in zip(found, known, strict=True)]
+    return code, starts, found
+
+
 def _stage_lines(part: Part, shared: Mapping[int, int], own: Mapping[int, int], number: int) -> Lines:
     # Stores of the core and words of the thread take different ways: without the wait, work could begin with the old
     # configuration.
     begin = inline_words(encode_word("STALLWAIT", stall_res=part.holds, wait_res=STORES), *setc16_words(own))
-    return [*(store_words(CONFIGURATION, shared) if shared else []), *begin, *_prefix_labels(part.lines, f"s{number}.")]
+    return [*(store_words(CONFIGURATION, shared) if shared else []), *begin, *prefix_labels(part.lines, f"s{number}.")]
 
 
-def _prefix_labels(lines: Lines, prefix: str) -> Lines:
+def prefix_labels(lines: Lines, prefix: str) -> Lines:
     """Labels of their own."""
     return [_prefix_label(line, prefix) for line in lines]
 

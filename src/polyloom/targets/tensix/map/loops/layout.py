@@ -76,6 +76,11 @@ def operand_areas(
     ]
 
 
+def fits_l1(found: Iterable[Area], at: int) -> bool:
+    """Whether L1 has room for all areas, from the address on."""
+    return at + sum(size for size in {area.key: area.placed.size for area in found}.values()) <= END
+
+
 def place_areas(found: Iterable[Area], at: int) -> dict[Key, Area]:
     """Placement of all areas, from the address on. Errors: PL1233 (exit 3) where L1 is too small."""
     made, first = dict[Key, Area](), at
@@ -86,7 +91,10 @@ def place_areas(found: Iterable[Area], at: int) -> dict[Key, Area]:
     if at > END:
         sizes = ", ".join(f"{area.placed.matrix.array} {area.placed.size}" for area in made.values())
         message = f"the arrays need {at - first} bytes as tiles, and L1 has {max(0, END - first)} for them"
-        help = "give smaller sizes, or --format bf16, whose tiles are half as large"
+        help = (
+            "give smaller sizes, or --format bf16, whose tiles are half as large; the arrays of a program of one "
+            "product may be larger"
+        )
         raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, notes=(f"bytes of each: {sizes}",), help=help))
     return made
 

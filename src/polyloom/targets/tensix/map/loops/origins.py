@@ -63,6 +63,9 @@ def _origin(line: str, home: Place, known: Mapping[int, Place]) -> Place:
 def _core_reason(line: str) -> str:
     if line == "ebreak":
         return _ENDS
+    # Counts of streams are in words whose address is in t2 (stream.py).
+    if line.startswith(("li t2,", "blt t1,")) or "(t2)" in line:
+        return _TELLS if line.startswith("sw ") else _WAITS
     if any(register in line for register in MEETING):
         return _MEETS
     return _SETS if line.startswith(_STORES) else _CORE

@@ -78,7 +78,17 @@ def _address_modes(*, turned: bool) -> dict[int, int]:
 
 
 def _multiply(p: Product) -> Part:
-    """T1: configuration, recording of the MVMULs, and the loops over blocks of the result."""
+    """T1: the loops over blocks of the result."""
+    lines: Lines = []
+    for number, (count, times) in enumerate(row_blocks(p)):
+        # Places beyond the smaller block are taken out of the count of free ones.
+        lines += inline_words(*take_place() * (row_blocks(p)[0][0] - count))
+        lines += counted_loop(f"results{number}", "s1", times * p.columns, _multiply_column(p, count, number))
+    return multiplier(p, row_blocks(p)[0][0], lines)
+
+
+def multiplier(p: Product, free: int, loops: Lines) -> Part:
+    """T1: configuration, recording of the MVMULs, and loops; so many places in Dst are free."""
     f = p.format
     values = shared_configuration(
         ALU_FORMAT_SPEC_REG0_SrcA=f.in_src,
@@ -97,21 +107,18 @@ def _multiply(p: Product) -> Part:
     # After the last phase SrcB's bank goes back to the unpacker, and all counters to zero.
     behind = encode_word("SETRWC", clear_ab_vld=2, BitMask=15)
     set_up = [
-        encode_word("SEMINIT", max_value=15, init_value=row_blocks(p)[0][0], sem_sel=FREE),
+        encode_word("SEMINIT", max_value=15, init_value=free, sem_sel=FREE),
         encode_word("ZEROACC", clear_mode=3),
         encode_word("SETRWC", BitMask=15),
         encode_word("REPLAY", len=len(recorded), load_mode=1),
         *recorded,
     ]
     lines = [*configure_mop([1, p.fidelity, NOP, behind, NOP, replay, NOP, replay, replay]), *inline_words(*set_up)]
-    for number, (count, times) in enumerate(row_blocks(p)):
-        # Places beyond the smaller block are taken out of the count of free ones.
-        lines += inline_words(*_take_place() * (row_blocks(p)[0][0] - count))
-        lines += counted_loop(f"results{number}", "s1", times * p.columns, _multiply_column(p, count, number))
-    return Part(values, _address_modes(turned=p.turned), MATRIX, lines)
+    return Part(values, _address_modes(turned=p.turned), MATRIX, [*lines, *loops])
 
 
-def _take_place() -> list[int]:
+def take_place() -> list[int]:
+    """Wait for a free place in Dst."""
     return [
         encode_word("SEMWAIT", stall_res=MATRIX | SYNC, sem_sel=FREE, wait_sem_cond=IS_EMPTY),
         encode_word("SEMGET", sem_sel=FREE),
@@ -131,13 +138,14 @@ def _multiply_pairs(count: int, *, is_first: bool = False, is_last: bool = False
     """Products of a tile of the right factor with `count` tiles of the left one."""
     made: list[int] = []
     for place in range(count):
-        made += [*(_take_place() if is_first else []), *setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place)]
-        made.append(encode_word("MOP", mop_type=1))
-        if is_last:
-            # The semaphore may tell T2 only what the matrix unit has finished.
-            made += [
-                encode_word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY),
-                encode_word("SEMPOST", sem_sel=DONE),
-            ]
+        made += [*(take_place() if is_first else []), *multiply_pair(place, is_last=is_last)]
     # SrcA goes back to the unpacker: the tile of the right factor has met all of the block.
     return inline_words(*made, encode_word("SETRWC", clear_ab_vld=1))
+
+
+def multiply_pair(place: int, *, is_last: bool) -> list[int]:
+    """Products of a pair of tiles, added to a place in Dst; T2 gets the last sum."""
+    made = [*setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=PLACE * place), encode_word("MOP", mop_type=1)]
+    # The semaphore may tell T2 only what the matrix unit has finished.
+    tells = [encode_word("STALLWAIT", stall_res=SYNC, wait_res=MATRIX_BUSY), encode_word("SEMPOST", sem_sel=DONE)]
+    return [*made, *(tells if is_last else [])]

@@ -73,22 +73,29 @@ def _advance_address(by: int) -> list[int]:
 
 
 def pack_tile(p: Product, place: int) -> list[int]:
-    """Tile of Dst into L1; it is cleared behind the packers, since MVMUL only accumulates (ISA documentation, page of
-    `ZEROACC`).
-    """
-    # Mode 1 clears 16 rows of 16 bits, mode 5 of 32 bits.
-    mode = 5 if p.dest == 32 else 1
+    """Tile of Dst into L1, which T1 has told; its place is free behind."""
+    told = encode_word("SEMWAIT", stall_res=PACK, sem_sel=DONE, wait_sem_cond=IS_EMPTY)
+    frees = [encode_word("SEMGET", sem_sel=DONE), encode_word("SEMPOST", sem_sel=FREE)]
+    return [*start_packers(place, told), *clear_tile(p, place), *frees]
+
+
+def start_packers(place: int, wait: int) -> list[int]:
+    """Start of the packers for a tile of Dst, behind a word that waits for it."""
     return [
         encode_word("WRCFG", GprAddress=_ADDRESS, CfgReg=57),
         encode_word("SETADCZW", CntSetMask=4, Ch0_Y=place, BitMask=2),
-        encode_word("SEMWAIT", stall_res=PACK, sem_sel=DONE, wait_sem_cond=IS_EMPTY),
+        wait,
         encode_word("PACR", PackSel=15, Last=1),
         encode_word("ADDDMAREG", ResultRegIndex=_ADDRESS, OpBRegIndex=_PITCH, OpARegIndex=_ADDRESS),
-        encode_word("STALLWAIT", stall_res=MATRIX | SYNC | CONFIG, wait_res=PACKERS_BUSY),
-        *(encode_word("ZEROACC", clear_mode=mode, dst=4 * place + n) for n in range(4)),
-        encode_word("SEMGET", sem_sel=DONE),
-        encode_word("SEMPOST", sem_sel=FREE),
     ]
+
+
+def clear_tile(p: Product, place: int) -> list[int]:
+    """Clear of a tile behind the packers, since MVMUL only accumulates (ISA documentation, page of `ZEROACC`)."""
+    # Mode 1 clears 16 rows of 16 bits, mode 5 of 32 bits.
+    mode = 5 if p.dest == 32 else 1
+    clears = (encode_word("ZEROACC", clear_mode=mode, dst=4 * place + n) for n in range(4))
+    return [encode_word("STALLWAIT", stall_res=MATRIX | SYNC | CONFIG, wait_res=PACKERS_BUSY), *clears]
 
 
 def row_bytes(width: int) -> int:

@@ -9,7 +9,7 @@ buffers each, panels two where L1 has room. Cores tell one another in words of L
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.targets.tensix.map.loops import product
@@ -36,20 +36,37 @@ from polyloom.targets.tensix.map.loops.thread import (
     thread_configuration,
 )
 from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.dram_port import FLIT, DramPort
 
-COLUMNS, PANELS, CONSUMED, PACKED, WRITTEN = range(0, 20, 4)
+COLUMNS, PANELS, PACKED, WRITTEN = range(0, 16, 4)
 """Words by which cores meet, from the stream's `words` on: columns of the right factor and panels that are in L1,
-columns that are unpacked, packed, and written back."""
+columns of the result that are packed, and so have been unpacked, and that are written back."""
 MEETING: Final = 32
 """Bytes of these words."""
+_PAIR, _TURN = 3, 40
+"""Cycles in which the matrix unit waits from one pair of tiles to the next, and from one column to the next, about."""
 _IDLE: Final = 0xFFE80004
 """Where a load waits until the thread is idle."""
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Arrays that a formula reads beside the sums, which lie in DRAM as the result does: how many, the width of a datum
+    in bytes, rows of tiles that are computed together; the address of the first in L1, and in DRAM.
+    """
+
+    count: int
+    width: int
+    height: int
+    buffer: int = 0
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A product in blocks: its tiles, with rows that are whole panels, and the addresses of its first buffers in L1;
-    buffers of panels; addresses of both factors and of the result in DRAM; where cores meet.
+    buffers of panels; addresses of both factors and of the result in DRAM; where cores meet; rows of tiles of a panel;
+    arrays of a formula of its sums.
     """
 
     product: Product
@@ -58,11 +75,8 @@ class Stream:
     right: int
     result: int
     words: int
-
-    @property
-    def panel_rows(self) -> int:
-        """Rows of tiles of a panel."""
-        return min(self.product.rows, tiles.BLOCK)
+    panel_rows: int
+    beside: Beside | None = None
 
     @property
     def factor_pitch(self) -> int:
@@ -81,7 +95,46 @@ class Stream:
     @property
     def block_bytes(self) -> int:
         """Bytes of a column of a panel of the result."""
-        return -(-self.panel_rows * tiles.tile_pitch(self.product.stored.width) // 32) * 32
+        return -(-self.panel_rows * tiles.tile_pitch(self.product.stored.width) // FLIT) * FLIT
+
+    @property
+    def beside_tiles(self) -> int:
+        """Tiles from one column of a panel of an array beside the sums to the next."""
+        # Even, as for panels: addresses in L1 and DRAM agree modulo 32.
+        return self.panel_rows + self.panel_rows % 2
+
+    @property
+    def beside_pitch(self) -> int:
+        return 0 if self.beside is None else self.beside_tiles * tiles.tile_pitch(self.beside.width)
+
+    @property
+    def buffers(self) -> tuple[int, int, int, int, int]:
+        """Addresses in L1 of panels, of columns, of blocks of the result, of other arrays, and behind all of them."""
+        left = self.words + MEETING
+        right = left + self.panels * self.panel_tiles * self.factor_pitch
+        result = right + 2 * self.column_tiles * self.factor_pitch
+        beside = result + 2 * self.block_bytes
+        count = 0 if self.beside is None else self.beside.count
+        return left, right, result, beside, beside + 2 * count * self.beside_pitch
+
+    @property
+    def cycles(self) -> int:
+        """Estimate of the cycles: the slowest of matrix unit, unpackers and port, for each column; and panels that
+        are read while nothing else happens, the first one and those that have but one buffer.
+        """
+        rows, pitch = self.panel_rows, self.factor_pitch
+        blocks = 1 if self.beside is None else -(-rows // self.beside.height)
+        # MVMULs of a pair of tiles; 64 bytes a cycle for both unpackers, a flit for each NoC.
+        pair = max((16 * self.product.fidelity + _PAIR) * rows, (rows + blocks) * pitch // 64)
+        slowest = max(self.product.depth * pair, self.product.depth * pitch // FLIT + DramPort(0).latency) + _TURN
+        alone = 1 if self.panels > 1 else self.product.rows // rows
+        return self.columns * slowest + alone * self.panel_tiles * pitch // FLIT
+
+    @property
+    def memory(self) -> int:
+        """Bytes of all arrays in DRAM."""
+        count = 0 if self.beside is None else self.beside.count
+        return self.result + self.columns * (self.block_bytes + count * self.beside_pitch)
 
     @property
     def columns(self) -> int:
@@ -89,44 +142,48 @@ class Stream:
         return self.product.rows // self.panel_rows * self.product.columns
 
 
-def place_stream(p: Product, first: int, end: int) -> Stream | None:
-    """Buffers of a product in L1 from `first` to `end`, and its arrays in DRAM from 0 on; None where one panel along k
-    is larger than L1.
+def place_stream(p: Product, first: int, end: int, beside: Beside | None = None) -> Stream | None:
+    """Buffers of a product in L1 from `first` to `end`, and its arrays in DRAM from 0 on, by the choice of panels that
+    takes fewest cycles; None where one panel of one row of tiles is larger than L1.
     """
-    words = -(-first // 32) * 32
-    # A second panel hides the time of reading the next one; without room for it, that time is small beside the rest.
-    for panels in (2, 1):
-        plain = Stream(p, panels, 0, 0, 0, words)
-        left = words + MEETING
-        right = left + panels * plain.panel_tiles * plain.factor_pitch
-        result = right + 2 * plain.column_tiles * plain.factor_pitch
-        if result + 2 * plain.block_bytes > end:
-            continue
-        to = p.rows // plain.panel_rows * plain.panel_tiles * plain.factor_pitch
-        placed = Product(
-            p.rows, p.columns, p.depth, left, right, result, p.format, p.packed, p.dest, p.fidelity, narrow=p.narrow
-        )
-        return Stream(placed, panels, 0, to, to + p.columns * plain.column_tiles * plain.factor_pitch, words)
-    return None
+    words = -(-first // FLIT) * FLIT
+    # Rows beyond those of the product are zero, so that all panels are alike.
+    choices = [
+        Stream(replace(p, rows=-(-p.rows // height) * height), panels, 0, 0, 0, words, height, beside)
+        for height in range(min(p.rows, tiles.BLOCK), 0, -1)
+        for panels in (2, 1)
+    ]
+    # The first of equals has the highest panels, and so the fewest columns to read.
+    s = min((s for s in choices if s.buffers[-1] <= end), key=lambda s: s.cycles, default=None)
+    if s is None:
+        return None
+    left, right, result, buffer, _ = s.buffers
+    placed = replace(s.product, left=left, right=right, result=result)
+    to = placed.rows // s.panel_rows * s.panel_tiles * s.factor_pitch
+    behind = to + placed.columns * s.column_tiles * s.factor_pitch
+    if beside is not None:
+        beside = replace(beside, buffer=buffer, at=behind + s.columns * s.block_bytes)
+    return replace(s, product=placed, right=to, result=behind, beside=beside)
 
 
 def stream_threads(s: Stream) -> Parts:
-    """Programs of T0, T1 and T2; T1's is that of a product in L1."""
-    threads = product.threads(s.product)
+    """Programs of T0, T1 and T2; T1's is that of a product in L1, whose columns are those of all panels."""
+    threads = product.threads(replace(s.product, rows=s.panel_rows, columns=s.columns))
     assert threads is not None
     return _unpack(s), threads[1], _pack(s)
 
 
 def await_count(s: Stream, word: int, register: str, label: str) -> Lines:
     """Poll of a word until it has reached a register's value."""
-    return [f"li t0, {s.words:#x}", f"{label}:", f"lw t1, {word}(t0)", f"blt t1, {register}, {label}"]
+    return [f"li t2, {s.words:#x}", f"{label}:", f"lw t1, {word}(t2)", f"blt t1, {register}, {label}"]
 
 
 def tell_count(s: Stream, word: int, register: str) -> Lines:
-    return [f"li t0, {s.words:#x}", f"sw {register}, {word}(t0)"]
+    return [f"li t2, {s.words:#x}", f"sw {register}, {word}(t2)"]
 
 
-def _await_idle() -> Lines:
+def await_idle() -> Lines:
+    """Wait of a core until its thread is idle (ISA documentation, TTSync)."""
     return [f"li t0, {_IDLE:#x}", "lw t1, 0(t0)", "add t1, t1, t1"]  # behind the use, the load is done
 
 
@@ -144,8 +201,6 @@ def _unpack(s: Stream) -> Part:
         *push_register("s1"),
         *push_register("s2"),
         *run,
-        *_await_idle(),
-        *tell_count(s, CONSUMED, "s9"),
         *_exchange("s2", "s4"),
     ]
     panel = [
@@ -182,4 +237,4 @@ def _pack_column(s: Stream, buffer: int, label: str) -> Lines:
     words = begin_packing(p, p.result + buffer * s.block_bytes)
     words += [each for place in range(s.panel_rows) for each in pack_tile(p, place)]
     count = ["addi s9, s9, 1", *await_count(s, WRITTEN, "s10", label), "addi s10, s10, 1"]
-    return [*count, *inline_words(*words), *_await_idle(), *tell_count(s, PACKED, "s9")]
+    return [*count, *inline_words(*words), *await_idle(), *tell_count(s, PACKED, "s9")]

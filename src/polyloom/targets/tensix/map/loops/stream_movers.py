@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from polyloom.targets.tensix.map.loops.stream import (
     COLUMNS,
-    CONSUMED,
     PACKED,
     PANELS,
     WRITTEN,
@@ -19,10 +18,12 @@ from polyloom.targets.tensix.map.loops.stream import (
     tell_count,
 )
 from polyloom.targets.tensix.map.loops.thread import Lines, counted_loop
+from polyloom.targets.tensix.words.arrays.tiles import tile_pitch
 
 _NIU: tuple[str, str] = ("0xffb20000", "0xffb30000")
 _TARGET, _ANSWER, _CONTROL, _LENGTH, _COMMAND = 0, 12, 28, 32, 40
 _WRITE, _MARKED = 2, 16
+_INITIATOR = 0x800
 _READS, _ACKNOWLEDGEMENTS = 0x208, 0x204
 _PACKET = 8192
 
@@ -33,16 +34,17 @@ def _packets(size: int) -> int:
 
 def read_columns(s: Stream) -> Lines:
     """NC's program: s1 and s2 are the next buffer and the other one, s3 the column in DRAM, s4 counts columns, s5 those
-    that must be unpacked before, s6 packets.
+    that must be packed before, s6 packets.
     """
     p = s.product
     # Only whole tiles move; the padding tile of an odd depth stays behind.
     size = p.depth * s.factor_pitch
     pitch = s.column_tiles * s.factor_pitch
     column = [
-        *await_count(s, CONSUMED, "s5", "consumed"),
+        *await_count(s, PACKED, "s5", "packed"),
         *_start_read("s3", "s1", size),
         f"addi s6, s6, {_packets(size)}",
+        *_read_beside(s),
         *_await_packets("s6", _READS, "arrived"),
         "addi s4, s4, 1",
         "addi s5, s5, 1",
@@ -54,8 +56,35 @@ def read_columns(s: Stream) -> Lines:
         "add s3, s3, t1",
     ]
     panel = [f"li s3, {s.right:#x}", *counted_loop("columns", "s7", p.columns, column)]
-    begin = [f"li s0, {_NIU[1]}", f"li s1, {p.right:#x}", f"li s2, {p.right + pitch:#x}", "li s4, 0", "li s5, -1"]
+    buffers = [f"li s9, {s.beside.at:#x}", f"li s10, {s.beside.buffer:#x}"] if s.beside is not None else []
+    if s.beside is not None:
+        buffers += [f"li s11, {s.beside.buffer + s.beside.count * s.beside_pitch:#x}"]
+    begin = [
+        *buffers,
+        f"li s0, {_NIU[1]}",
+        f"li s1, {p.right:#x}",
+        f"li s2, {p.right + pitch:#x}",
+        "li s4, 0",
+        "li s5, -1",
+    ]
     return [*begin, "li s6, 0", *counted_loop("panels", "s8", p.rows // s.panel_rows, panel)]
+
+
+def _read_beside(s: Stream) -> Lines:
+    """Read of a column of a panel of each array beside the sums, by request initiators of their own; s9 is its place in
+    DRAM, s10 and s11 are the next buffers and the other ones.
+    """
+    if s.beside is None or not s.beside.count:
+        return []
+    size = s.panel_rows * tile_pitch(s.beside.width)
+    lines: Lines = []
+    for n in range(s.beside.count):
+        lines += [f"li t0, {_INITIATOR * (n + 1):#x}", "add t0, t0, s0"]
+        lines += [f"li t1, {n * s.columns * s.beside_pitch:#x}", "add t1, t1, s9", f"sw t1, {_TARGET}(t0)"]
+        lines += [f"li t1, {n * s.beside_pitch:#x}", "add t1, t1, s10", f"sw t1, {_ANSWER}(t0)"]
+        lines += [f"sw zero, {_CONTROL}(t0)", f"li t1, {size}", f"sw t1, {_LENGTH}(t0)"]
+        lines += ["li t1, 1", f"sw t1, {_COMMAND}(t0)", f"addi s6, s6, {_packets(size)}"]
+    return [*lines, f"li t1, {s.beside_pitch}", "add s9, s9, t1", "mv t1, s10", "mv s10, s11", "mv s11, t1"]
 
 
 def move_panels(s: Stream) -> Lines:
@@ -107,7 +136,7 @@ def _write_columns(s: Stream, name: str) -> Lines:
         "addi s9, s9, 1",
         *await_count(s, PACKED, "s9", f"{name}.packed"),
         f"li t0, {_NIU[0]}",
-        "li t1, 0x800",
+        f"li t1, {_INITIATOR:#x}",
         "add t0, t0, t1",
         f"sw s6, {_TARGET}(t0)",
         f"sw s8, {_ANSWER}(t0)",

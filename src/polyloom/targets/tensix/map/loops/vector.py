@@ -26,6 +26,8 @@ from polyloom.targets.tensix.source.build import Builder
 from polyloom.targets.tensix.source.lower.compile import Options, lower
 
 T = TypeVar("T")
+Load = tuple[int, int]
+"""Of an array: the mode of SFPLOAD, and the address in Dst of its first vector."""
 ADDING: Final = 2.0**-22
 """What an operation may miss, of what it adds up, on the tile and in the program together."""
 SLOT: Final = 64
@@ -37,14 +39,16 @@ _STAYS, ADVANCES = 3, 2
 _LANES: Final = 32
 
 
-def kernel_words(p: Pointwise, mode: int, watch: Watch | None = None, slot: int = SLOT) -> list[tuple[int, Place]]:
-    """Words of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result
-    replaces the first array; arrays are `slot` rows apart. Errors: PL1280 where the values do not fit into the
-    registers.
+def kernel_words(
+    p: Pointwise, mode: int, watch: Watch | None = None, loads: Sequence[Load] | None = None
+) -> list[tuple[int, Place]]:
+    """Words of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result lies
+    at address 0, in the format of `mode`; arrays lie where `loads` says, else a tile apart. Errors: PL1280 where the
+    values do not fit into the registers.
     """
     try:
         # Replay is planned by the caller, over all vectors of a tile; contraction has been done by selection.
-        made = lower(build_kernel(p, mode, slot), Options(without=frozenset({"contract", "replay"})), watch).function
+        made = lower(build_kernel(p, mode, loads), Options(without=frozenset({"contract", "replay"})), watch).function
     except PolyloomError as error:
         raise _hide_names(error, p.result) from None
     found = [(i.operands[0], i.place) for block in made.blocks for i in block.instructions if i.called == WORD.name]
@@ -62,14 +66,14 @@ def _hide_names(error: PolyloomError, result: str) -> PolyloomError:
     return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
 
 
-def build_kernel(p: Pointwise, mode: int, slot: int = SLOT) -> Function:
+def build_kernel(p: Pointwise, mode: int, loads: Sequence[Load] | None = None) -> Function:
     """Kernel in SSA form: loads, operations, one store."""
-    b = Builder(p.result, place=p.place)
+    b, known = Builder(p.result, place=p.place), loads or [(mode, SLOT * n) for n in range(len(p.arrays))]
     made: dict[Source, Value] = {}
 
     def value(source: Source) -> Value:
         if source not in made:
-            made[source] = _load_source(b, source, mode, slot)
+            made[source] = _load_source(b, source, known)
         return made[source]
 
     for number, step in enumerate(p.steps):
@@ -80,10 +84,11 @@ def build_kernel(p: Pointwise, mode: int, slot: int = SLOT) -> Function:
     return b.finish()
 
 
-def _load_source(b: Builder, source: Source, mode: int, slot: int) -> Value:
+def _load_source(b: Builder, source: Source, loads: Sequence[Load]) -> Value:
     kind, number = source
     if kind == "array":
-        return b.call("load", mode, _STAYS, slot * number)
+        mode, address = loads[number]
+        return b.call("load", mode, _STAYS, address)
     # Scalars lie in L12 to L14 for the whole run, set once by T1's core.
     return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
 

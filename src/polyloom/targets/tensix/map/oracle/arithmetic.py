@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom.targets.tensix.map.oracle.float_products import Factor, has_plain_exponents, multiply_floats
 from polyloom.targets.tensix.options import Dest
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.formats import Format
@@ -28,6 +29,7 @@ _ELEMENTS: Final = 1 << 17
 """Of the result that are computed at once, so that intermediate arrays stay in caches."""
 _NEVER: Final = -4096
 """An exponent that never is the largest: that of a zero."""
+_BIAS: Final = 127
 _LARGEST: Final = 2**31 - 1
 
 
@@ -60,11 +62,22 @@ def multiply_tiles(left: Array, right: Array, f: Format, dest: Dest, fidelity: i
     made = np.zeros((a.shape[0], b.shape[1]), np.int64)
     if not made.size:
         return _pack_patterns(made[:rows, :columns], f, dest)
+    if dest == 32 and f.name != "fp16":
+        factors = _float_factor(a, f, fidelity, of_left=True), _float_factor(b, f, fidelity, of_left=False)
+        if has_plain_exponents(*factors, -_BIAS, fidelity):
+            return _pack_patterns(multiply_floats(*factors, -_BIAS)[:rows, :columns], f, dest)
     # Intermediate arrays have one more dimension, the 16 of k.
     at_once = max(1, _ELEMENTS // (b.shape[1] * _STEP))
     for first in range(0, rows, at_once):
         made[first : first + at_once] = _multiply_rows(a[first : first + at_once], b, f, dest, fidelity)
     return _pack_patterns(made[:rows, :columns], f, dest)
+
+
+def _float_factor(datums: Array, f: Format, fidelity: int, *, of_left: bool) -> Factor:
+    """Factor as float_products.py takes it."""
+    shift = 2 if of_left else 1
+    found = [_mantissa_part(_src_datums(datums, f), False, bool(n & shift), of_left=of_left) for n in range(fidelity)]
+    return Factor(np.maximum(found[0].exponent, 0), tuple(part.sign * part.mantissa for part in found))
 
 
 def _multiply_rows(a: Array, b: Array, f: Format, dest: Dest, fidelity: int) -> Array:
@@ -76,7 +89,7 @@ def _multiply_rows(a: Array, b: Array, f: Format, dest: Dest, fidelity: int) -> 
     held = np.zeros((a.shape[0], b.shape[1]), np.int64)
     for tile in range(0, a.shape[1], tiles.SIDE):
         for phase in range(fidelity):
-            bias = (97 if dest == 32 else -15) if narrow else -127
+            bias = (97 if dest == 32 else -15) if narrow else -_BIAS
             # A phase's low part of a mantissa lies 5 bits lower in SrcA, 7 bits lower in SrcB.
             bias -= 5 * (phase & 1) + 7 * (phase >> 1)
             for first in range(tile, tile + tiles.SIDE, _STEP):

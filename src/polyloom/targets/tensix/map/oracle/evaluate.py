@@ -23,7 +23,7 @@ from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, fo
 from polyloom.targets.tensix.map.oracle import arithmetic
 from polyloom.targets.tensix.map.oracle.bound import Factor, product_bound
 from polyloom.targets.tensix.words.arrays.area import Placed, broadcast_input, element_format, encode_operand
-from polyloom.targets.tensix.words.arrays.elements import Elements, to_vectors
+from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, Elements, to_vectors
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic, pack_to_16_bits
 from polyloom.targets.tensix.words.arrays.views import view_arrays
 from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
@@ -45,9 +45,13 @@ def computed_datums(content: Content, values: Mapping[str, int], inputs: Arrays)
 
 def stage_datums(each: Arranged, content: Content, shapes: Shapes, inputs: Arrays, made: Mapping[str, Array]) -> Array:
     """Datums of one array, of what stages before have `made`."""
+    result, how = each.stage.result, content.how
     if isinstance(each, Multiplied):
-        return _multiply(each, content.how, shapes, inputs, made)
-    return _apply(content.formulas[each.stage.result], content.how, shapes[each.stage.result], inputs, made)
+        found = _multiply(each, how, shapes, inputs, made)
+        # Sums in 32 bits are packed to 16 where later stages read elements of 16.
+        packs = how.sums.width < how.accumulated.width and result not in content.fused.values()
+        return pack_to_16_bits(found, how.format) if packs else found
+    return _apply(content.formulas[result], how, shapes[result], inputs, made, content.fused.get(result))
 
 
 def _multiply(each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Array]) -> Array:
@@ -56,30 +60,34 @@ def _multiply(each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays,
         for p in (Placed(m, shapes[m.array], 0, 1) for m in (each.contraction.left, each.contraction.right))
     )
     found = arithmetic.multiply_tiles(left, right, how.factors, how.dest, how.fidelity)
-    # Sums in 32 bits are packed to 16 where later stages read elements of 16.
-    if how.sums.width < how.accumulated.width:
-        found = pack_to_16_bits(found, how.format)
     return Placed(each.result, shapes[each.stage.result], 0, 1).unflat(found)
 
 
-def _apply(p: Pointwise, how: Arithmetic, shape: tuple[int, ...], inputs: Arrays, made: Mapping[str, Array]) -> Array:
+def _apply(
+    p: Pointwise, how: Arithmetic, shape: tuple[int, ...], inputs: Arrays, made: Mapping[str, Array], sums: str | None
+) -> Array:
+    """Datums of a formula's result; the array `sums` is in Dst, where the result has 32 bits until it is packed."""
     e = element_format(how)
     arrays = [
         broadcast_input(made[a.array] if a.array in made else e.encode(np.asarray(inputs[a.array])), a.axes, shape)
         for a in p.arrays
     ]
-    return _formula_datums(p, e, arrays, inputs, shape)
+    # Loads and stores of 32 bits change no bit; what is cut off is the packers' part.
+    wide = ELEMENTS["i32" if how.format == "i8" else "fp32"]
+    loaded = [(wide if a.array == sums else e).load(array) for a, array in zip(p.arrays, arrays, strict=True)]
+    found = _formula_datums(p, wide if sums is not None else e, loaded, inputs, shape)
+    return pack_to_16_bits(found, how.format) if sums is not None and e.width < wide.width else found
 
 
 def _formula_datums(
-    p: Pointwise, e: Elements, datums: Sequence[Array], inputs: Arrays, shape: tuple[int, ...]
+    p: Pointwise, e: Elements, loaded: Sequence[Array], inputs: Arrays, shape: tuple[int, ...]
 ) -> Array:
-    """Datums of a formula's result, of those of the arrays in its shape; scalars are inputs."""
+    """Datums of a formula's result, of what vector loads give of the arrays in its shape; scalars are inputs."""
     scalars = [int(np.asarray(inputs[name]).reshape(1).view(np.uint32)[0]) for name in p.scalars]
     size = int(np.prod(shape))
     if not size:
         return e.store(np.zeros(shape, np.uint32))
-    values = evaluate(p, [to_vectors(e.load(array)) for array in datums], scalars)
+    values = evaluate(p, [to_vectors(array) for array in loaded], scalars)
     # A formula without arrays gives one vector, which all elements share.
     found = np.broadcast_to(values, (-(-size // 32), 32)).ravel()[:size]
     return e.store(np.ascontiguousarray(found)).reshape(shape)
@@ -92,19 +100,21 @@ def error_bounds(content: Content, values: Mapping[str, int], inputs: Arrays) ->
     for each in content.arranged:
         shape = shapes[each.stage.result]
         if isinstance(each, Multiplied):
-            value, error = _product_error(each, how, shapes, inputs, made)
+            packs = each.stage.result not in content.fused.values()
+            value, error = _product_error(each, how, shapes, inputs, made, packs=packs)
             placed = Placed(each.result, shape, 0, 1)
             made[each.stage.result] = placed.unflat(value), placed.unflat(error)
         elif how.format == "i8":
             made[each.stage.result] = np.zeros(shape), np.zeros(shape)
         else:
             formula = content.formulas[each.stage.result]
-            made[each.stage.result] = _formula_error(each, formula, how, shape, inputs, made, values)
+            is_fused = each.stage.result in content.fused
+            made[each.stage.result] = _formula_error(each, formula, how, shape, inputs, made, values, is_fused=is_fused)
     return made
 
 
 def _product_error(
-    each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error]
+    each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error], *, packs: bool
 ) -> Error:
     (a, of_a), (b, of_b) = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
     large_a, large_b = np.abs(a) + of_a, np.abs(b) + of_b
@@ -114,7 +124,7 @@ def _product_error(
     # What the program itself rounds beyond products and sums.
     error = error + each.stage.roundings * _SINGLE * (large_a @ large_b)
     error = propagate_infinite(error, of_a.max(axis=1, keepdims=True, initial=0), of_b.max(axis=0, initial=0))
-    if how.sums.width == how.accumulated.width:
+    if how.sums.width == how.accumulated.width or not packs:
         return value, error
     e = element_format(how)
     return value, propagate_infinite(error + (np.abs(value) + error) * e.rounding + e.least, error)
@@ -137,8 +147,10 @@ def _formula_error(
     inputs: Arrays,
     made: Mapping[str, Error],
     values: Mapping[str, int],
+    *,
+    is_fused: bool,
 ) -> Error:
-    """Value and error of a formula, with what the store cuts off."""
+    """Value and error of a formula, with what the store cuts off, or of a fused one what the packers round."""
     e = element_format(how)
     arrays = [made[a.array] if a.array in made else _format_error(np.asarray(inputs[a.array]), e) for a in p.arrays]
     over = [
@@ -150,7 +162,8 @@ def _formula_error(
     summed = sum(n.evaluate(values) for n in each.stage.summed)
     adding = ADDING + _SINGLE * summed if each.stage.summed else None
     value, error = formula_error(p, over, scalars, adding)
-    error = propagate_infinite(error + (np.abs(value) + error) * e.storing + e.least, error)
+    storing = e.rounding if is_fused else e.storing
+    error = propagate_infinite(error + (np.abs(value) + error) * storing + e.least, error)
     return np.broadcast_to(value, shape), np.broadcast_to(error, shape)
 
 

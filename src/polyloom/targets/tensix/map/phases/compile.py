@@ -15,7 +15,8 @@ from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import NOWHERE, Place
 from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
-from polyloom.targets.tensix.map.loops.compile import PAGE, assemble_parts, fixed_signature
+from polyloom.targets.tensix.map.loops.compile import PAGE, fixed_signature
+from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.origins import origins
 from polyloom.targets.tensix.map.loops.steps import span_place
 from polyloom.targets.tensix.map.loops.vector import kernel_words
@@ -50,7 +51,8 @@ def compile_phases(content: Content, signature: Signature, values: Mapping[str, 
     slot = HALF // max(4, *(len(strip.vectors) for strip in strips)) // 4 * 4
     lanes = min(LANES, slot * FACE - LINE)
     element = element_format(content.how)
-    words = [tuple(kernel_words(strip.formula, element.mode, watch, slot)) for strip in strips]
+    loads = [[(element.mode, slot * n) for n in range(len(strip.formula.arrays))] for strip in strips]
+    words = [tuple(kernel_words(s.formula, element.mode, watch, at)) for s, at in zip(strips, loads, strict=True)]
     kernels = tuple(tuple(word for word, _ in kernel) for kernel in words)
     data, code = DATA, b""
     # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from polyloom.targets.tensix.map.loops.compile import assemble_parts
+from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.thread import assemble_thread
 from polyloom.targets.tensix.map.spread.channels import Piece, Pieces
 from polyloom.targets.tensix.map.spread.movers import move_chunks, move_slices

@@ -40,7 +40,7 @@ Held = Literal["factor", "sum", "elements"]
 class Placed:
     """An array placed in L1 as a matrix of tiles at an address in bytes: its shape, and the axes that make rows and
     columns (`Matrix`). `wrapped`: the array is a vector, laid in rows of a tile's side so that whole tiles are filled.
-    `linear`: the array lies row by row, without tiles.
+    `linear`: the array lies row by row, without tiles. `blocks`: it lies in the memory behind the tile, in blocks.
     """
 
     matrix: Matrix
@@ -49,6 +49,7 @@ class Placed:
     width: int
     wrapped: bool = False
     linear: bool = False
+    blocks: tiles.Blocks | None = None
 
     @property
     def extents(self) -> tuple[int, int]:
@@ -61,13 +62,27 @@ class Placed:
 
     @property
     def size(self) -> int:
-        """Bytes in L1, tiles padded and headers included."""
+        """Bytes in L1 or DRAM, tiles padded and headers included."""
+        if self.blocks is not None:
+            return prod(self.blocks.grid(self.extents)) * self.blocks.pitch
         if self.linear:
             rows, columns = prod(self.shape[:-1]), self.shape[-1] if self.shape else 1
             return rows * tiles.row_pitch(columns) * self.width
         rows, columns = self.extents
         # Tiles are whole even at the edges of the matrix: unpackers read 1024 datums in any case.
         return tiles.tile_count(rows) * tiles.tile_count(columns) * tiles.tile_pitch(self.width)
+
+    def encode(self, datums: Array) -> NDArray[np.uint8]:
+        """Bytes of a matrix of datums, in the order that programs walk through."""
+        if self.blocks is not None:
+            return tiles.tilize_blocks(datums, self.blocks)
+        return tiles.tilize(datums, "columns")
+
+    def decode(self, data: NDArray[np.uint8], dtype: type[np.generic]) -> Array:
+        """Matrix of datums in these bytes: the inverse of `encode`."""
+        if self.blocks is not None:
+            return tiles.untilize_blocks(data, self.extents, dtype, self.blocks)
+        return tiles.untilize(data, self.extents, dtype, "columns")
 
     def flat(self, array: Array) -> Array:
         """Matricization: the array with its axes permuted and merged into rows and columns; a wrapped vector is

@@ -17,17 +17,22 @@ from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.options import THREADS
+from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import DATA, END, MEETING, Area, Held, Placed, datum_width
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views, decode_views, encode_views, viewed_arguments
+from polyloom.targets.tensix.words.dram_port import FLIT, MEMORY
 
 TARGET: Final = "tensix"
 FORM: Final = "stages"
 # Version 2 joined the forms of version 1: a product or an element-wise program is a program of one stage. Version 3 has
-# arrays without tiles.
-VERSION: Final = 3
+# arrays without tiles, version 4 arrays in DRAM.
+VERSION: Final = 4
 _OLD_FORMS: Final = ("product", "elementwise")
 """Others of version 1."""
+FUSED: Final = "fused product"
+"""What a product with a formula of its sums is in reports."""
+PRODUCTS: Final = ("product", FUSED)
 _HELD: Final[tuple[Held, ...]] = ("factor", "sum", "elements")
 
 
@@ -66,6 +71,12 @@ class Note:
     scalars: tuple[str, ...]
     outputs: tuple[OutputArea, ...]
     views: Views | None = None
+
+    @property
+    def memory(self) -> int:
+        """Bytes of the memory behind the tile that arrays take."""
+        areas = (*self.inputs, *(w.area for w in self.outputs))
+        return max((p.address + p.size for p in (area.placed for area in areas) if p.blocks is not None), default=0)
 
     def extents(self, name: str) -> tuple[int, ...] | None:
         """Extents of a view; None of another name."""
@@ -110,6 +121,7 @@ def area_json(area: Area) -> dict[str, object]:
         "wrapped": p.wrapped,
         "linear": p.linear,
         "address": p.address,
+        **({} if p.blocks is None else {"blocks": [p.blocks.rows, p.blocks.columns, p.blocks.pitch]}),
     }
 
 
@@ -180,13 +192,25 @@ def _has_consistent_areas(note: Note) -> bool:
     # Unpackers and packers address L1 in units of 16 bytes.
     if note.meeting % 16 or note.meeting < DATA or begin > END:
         return False
-    if any(p.address % 16 or not begin <= p.address <= END - p.size for p in (area.placed for area in whole)):
+    if not all(_is_placed(area.placed, begin) for area in whole):
         return False
     if not all(_is_array(note, name, (), is_input=True) for name in note.scalars):
         return False
     return all(_is_input_area(note, area) for area in note.inputs) and all(
         _is_output_area(note, each) for each in note.outputs
     )
+
+
+def _is_placed(p: Placed, begin: int) -> bool:
+    """Whether an array lies where its memory is: in L1 behind what `begin` is the end of, or in DRAM."""
+    if p.blocks is None:
+        return p.address % 16 == 0 and begin <= p.address <= END - p.size
+    # Requests to the NoC keep addresses modulo 32 (ISA documentation, WormholeB0/NoC/Alignment.md).
+    needed = p.blocks.rows * p.blocks.columns * tiles.tile_pitch(p.width)
+    if p.linear or p.wrapped or (p.address | p.blocks.pitch) % FLIT or p.blocks.pitch < needed:
+        return False
+    # A stranger's file must not make the host allocate more than the arrays need.
+    return p.blocks.pitch < needed + 2 * tiles.tile_pitch(p.width) and 0 <= p.address <= MEMORY - p.size
 
 
 def _is_array(note: Note, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:
@@ -244,8 +268,15 @@ def parse_area(made: dict[str, Any], how: Arithmetic) -> Area:
     if held is None:
         raise ValueError
     wrapped, linear, matrix = bool(made["wrapped"]), bool(made["linear"]), Matrix(str(made["array"]), rows, columns)
-    placed = Placed(matrix, shape, int(made["address"]), datum_width(held, how), wrapped, linear)
+    blocks = _parse_blocks(*parse_integers(made["blocks"])) if "blocks" in made else None
+    placed = Placed(matrix, shape, int(made["address"]), datum_width(held, how), wrapped, linear, blocks)
     return Area(placed, axes, held)
+
+
+def _parse_blocks(rows: int, columns: int, pitch: int) -> tiles.Blocks:
+    if min(rows, columns) < 1:
+        raise ValueError
+    return tiles.Blocks(rows, columns, pitch)
 
 
 def parse_integers(values: Any) -> tuple[int, ...]:

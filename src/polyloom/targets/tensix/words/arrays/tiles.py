@@ -8,6 +8,7 @@ faces back to back).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -69,6 +70,52 @@ def untilize(data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.gen
     flat[tile_order(rows, columns, by)] = np.ascontiguousarray(tiles).view(dtype)
     whole = flat.reshape(rows, columns, 2, 2, FACE, FACE).transpose(0, 2, 4, 1, 3, 5)
     return whole.reshape(rows * SIDE, columns * SIDE)[: shape[0], : shape[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Blocking of a matrix in DRAM: tiles of a block's rows and columns, and bytes from one block to the next. Blocks
+    follow row by row, the tiles of a block column by column; blocks at the edges are padded with zeros.
+    """
+
+    rows: int
+    columns: int
+    pitch: int
+
+    def grid(self, extents: tuple[int, int]) -> tuple[int, int]:
+        """Rows and columns of blocks of a matrix."""
+        rows, columns = map(tile_count, extents)
+        return -(-rows // self.rows), -(-columns // self.columns)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Datums of a block."""
+        return SIDE * self.rows, SIDE * self.columns
+
+
+def tilize_blocks(datums: Array, blocks: Blocks) -> NDArray[np.uint8]:
+    """Tilized bytes of a matrix of datums, block after block."""
+    # Padded here and not by `tilize`: a block at the edge has as many tiles as the others.
+    count, (rows, columns) = blocks.grid((datums.shape[0], datums.shape[1])), blocks.shape
+    whole = np.pad(datums, ((0, count[0] * rows - datums.shape[0]), (0, count[1] * columns - datums.shape[1])))
+    made = np.zeros((*count, blocks.pitch), np.uint8)
+    for i, j in np.ndindex(count):
+        block = tilize(whole[i * rows : (i + 1) * rows, j * columns : (j + 1) * columns], "columns")
+        made[i, j, : len(block)] = block
+    return made.ravel()
+
+
+def untilize_blocks(
+    data: NDArray[np.uint8], shape: tuple[int, int], dtype: type[np.generic], blocks: Blocks
+) -> NDArray[Any]:
+    """Matrix of datums of blocks: the inverse of `tilize_blocks`."""
+    count, (rows, columns) = blocks.grid(shape), blocks.shape
+    size = blocks.rows * blocks.columns * tile_pitch(np.dtype(dtype).itemsize)
+    whole, found = np.empty((count[0] * rows, count[1] * columns), dtype), data.reshape(*count, blocks.pitch)
+    for i, j in np.ndindex(count):
+        block = untilize(found[i, j, :size], blocks.shape, dtype, "columns")
+        whole[i * rows : (i + 1) * rows, j * columns : (j + 1) * columns] = block
+    return whole[: shape[0], : shape[1]]
 
 
 def row_pitch(extent: int) -> int:
