@@ -43,7 +43,9 @@ def blind_rows() -> tuple[Blind, ...]:
         return Blind(f"chain of loads from {what}, shire {shire}", silicon, "cycles a load", lambda: chase(size, shire))
 
     def second(bit: int, what: str, silicon: float) -> Blind:
-        return Blind(f"a load behind another from DRAM, {what}", silicon, "cycles more", lambda: behind(bit))
+        return Blind(
+            f"a load later_line_delay another from DRAM, {what}", silicon, "cycles more", lambda: later_line_delay(bit)
+        )
 
     return (
         chain(_NEAR, 24, "L3", 159.3),
@@ -70,7 +72,7 @@ def chase(size: int, shire: int) -> float:
     return (many - few) / _STEPS
 
 
-def behind(bit: int) -> float:
+def later_line_delay(bit: int) -> float:
     """Cycles that a load from DRAM takes more once another has come whose address differs in one bit."""
     first, second = programs.DRAM, programs.DRAM ^ 1 << bit
     return float(np.median([_latency([first, second], at) - _latency([second], at) for at in range(0, 20_000, 97)]))

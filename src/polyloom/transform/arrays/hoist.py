@@ -86,7 +86,7 @@ def hoist_invariants(value: Value, at: Place, loops: Places, keep: Keep) -> Valu
             return with_parts(
                 value,
                 [
-                    hoist_invariants(side, at if shape(side) else (), loops, _keep_under(keep, where))
+                    hoist_invariants(side, at if shape(side) else (), loops, _keep_condition(keep, where))
                     for side, where in sides
                 ],
             )
@@ -104,7 +104,7 @@ def is_complete(at: Place, loops: Places) -> bool:
     return loops == frozenset(found) and len(found) == len(loops)
 
 
-def _keep_under(keep: Keep, condition: Condition) -> Keep:
+def _keep_condition(keep: Keep, condition: Condition) -> Keep:
     """Local arrays that are computed where a condition holds, too."""
     return lambda value, where=None: keep(value, condition if where is None else conjunction(condition, where))
 

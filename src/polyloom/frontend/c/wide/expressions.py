@@ -158,16 +158,16 @@ def _truncated_number(node: Node, context: Words) -> Pair:
     number = context.bind(number)
     least = context.bind(make.operation_node("abs", "f64", (number,), node))
     shift, scale = (replace(make.zero_value("double", node), value=value) for value in (2.0**-32, 2.0**32))
-    high = context.bind(_whole_word(make.binary("*", least, shift, "double", node)))
+    high = context.bind(_full_word(make.binary("*", least, shift, "double", node)))
     top = make.binary("*", Node("convert", node.span, "double", (high,), "IntegralToFloating"), scale, "double", node)
-    low = context.bind(_whole_word(make.binary("-", least, top, "double", node)))
+    low = context.bind(_full_word(make.binary("-", least, top, "double", node)))
     minus = words.subtract_pairs(words.literal(0, node), Pair(low, high), context.bind)
     test = context.bind(words.comparison("<", number, make.zero_value("double", node), "double"))
     select = words.conditional_expression
     return Pair(select(test, minus.low, low), select(test, minus.high, high))
 
 
-def _whole_word(value: Node) -> Node:
+def _full_word(value: Node) -> Node:
     return Node("convert", value.span, WORD, (value,), "FloatingToIntegral", macro=value.macro)
 
 

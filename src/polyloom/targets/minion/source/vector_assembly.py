@@ -102,7 +102,7 @@ def _encode_statement(statement: str, places: _Places, floats: bool) -> str:
         plain = _encode_move(plain, places)
         return labels + _NAME.sub(lambda name: _NUMBERS.get(name[0], name[0]), plain)
     # In the body of a macro, its parameters are not known; LLVM says so where it does not know the mnemonic.
-    if mnemonic not in _own_mnemonics(floats) or "\\" in operands:
+    if mnemonic not in _vector_mnemonics(floats) or "\\" in operands:
         return statement
     # The vendor's assembler takes the address of an atomic without parentheses as well.
     return labels + _encode(_ATOMIC.sub(r"\1(\2)", _VECTOR.sub(r"f\1", plain)), places)
@@ -137,7 +137,7 @@ def _instruction_word(text: str) -> int:
 
 
 @cache
-def _own_mnemonics(floats: bool) -> frozenset[str]:
+def _vector_mnemonics(floats: bool) -> frozenset[str]:
     """What LLVM does not know, or does not take with these flags."""
     return frozenset((*(row.mnemonic for row in extension_rows()), *(() if floats else _float_mnemonics())))
 

@@ -77,7 +77,8 @@ def _parse_note(made: dict[str, Any]) -> Note | None:
     if (made.get("target"), made.get("kind"), made.get("version")) != (TARGET, KIND, VERSION):
         return None
     name, *sizes = made["machine"]
-    machine = Machine(str(name), *map(int, sizes))
+    shires, l2_kib, l3_kib, scratchpad_kib = map(int, sizes)
+    machine = Machine(str(name), shires, l2_kib, l3_kib, scratchpad_kib)
     if not _is_valid_machine(machine):
         return None
     signature = _mark_results(from_json(made), {str(name) for name in made["results"]})

@@ -55,9 +55,9 @@ def _rewrite_name(node: Node, arrays: Mapping[str, Node]) -> Node | None:
     if (name := _addressed_variable(node)) in arrays:
         return make.variable_reference(arrays[name], node)
     if node.kind == "name" and node.symbol in arrays:
-        return _only_element(arrays[node.symbol], node)
+        return _single_element(arrays[node.symbol], node)
     return None
 
 
-def _only_element(array: Node, at: Node) -> Node:
+def _single_element(array: Node, at: Node) -> Node:
     return make.element(make.variable_reference(array, at), make.number(0, at), at)

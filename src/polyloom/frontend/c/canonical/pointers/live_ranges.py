@@ -116,7 +116,7 @@ class _Splitting:
         if statement.kind in _LOOPS and self._sets_at_end(statement):
             return (*before, *self._peel_turn(statement), *rest)
         name = self._assigned_pointer(statement)
-        if name and self._is_dead_outside(name, statement, rest):
+        if name and self._is_dead_elsewhere(name, statement, rest):
             return (*before, *self._new_range(name, statement, rest))
         return None
 
@@ -139,12 +139,12 @@ class _Splitting:
     def _duplicate_tail(self, before: Statements, branch: Node, rest: Statements) -> Node:
         test, *sides = branch.inner
         second = flatten_blocks(sides[1]) if len(sides) > 1 else ()
-        own = self._dead_behind(before, branch, rest)
+        own = self._dead_pointers(before, branch, rest)
         paths = ((*flatten_blocks(sides[0]), *rest), (*second, *self._copy_statements(rest)))
         copies = [block(self._rename_pointers(own, before, path), branch) for path in paths]
         return replace(branch, inner=(test, *copies))
 
-    def _dead_behind(self, before: Statements, branch: Node, rest: Statements) -> list[str]:
+    def _dead_pointers(self, before: Statements, branch: Node, rest: Statements) -> list[str]:
         """Pointers that a branch or what follows it sets, and that nothing reads behind that."""
         found = {name for s in (branch, *rest) for name, _, _ in _assignments(s) if name in self.declared}
         inside = {n.symbol for s in (branch, *rest) for n in s if n.kind == "variable"}
@@ -189,7 +189,7 @@ class _Splitting:
         number = next(self.numbers)
         return tuple([make.replace_nodes(s, lambda node: _rename_copy(node, own, f"@{number}")) for s in statements])
 
-    def _is_dead_outside(self, name: str, assigned: Node, rest: Statements) -> bool:
+    def _is_dead_elsewhere(self, name: str, assigned: Node, rest: Statements) -> bool:
         """Whether nothing but `rest` reads what an assignment sets: no statement behind it, and no next turn."""
         inside = {id(n) for s in (assigned, *rest) for n in s}
         names = [n for n in self.whole if n.kind == "name" and n.symbol == name]

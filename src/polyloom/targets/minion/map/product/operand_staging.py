@@ -242,15 +242,15 @@ def _signal_credits(stage: Stage, number: int, counter: int, label: str) -> list
     mask = (1 << stage.minions) - 1
     lines = [li("t0", stage.minions - 1 << 5 | number), "add t0, t0, a6", "csrrw t1, flb, t0", f"beqz t1, {label}"]
     lines += [li("t0", _CREDITS + counter), li("t1", mask), "sd t1, 0(t0)", f"{label}:"]
-    return [*lines, *_next_modulo("a6", _NUMBERS)]
+    return [*lines, *_increment_modulo("a6", _NUMBERS)]
 
 
 def _advance_slot(stage: Stage) -> list[str]:
     """Next slot in a5, modulo their number without a branch."""
-    return _next_modulo("a5", stage.slots)
+    return _increment_modulo("a5", stage.slots)
 
 
-def _next_modulo(register: str, count: int) -> list[str]:
+def _increment_modulo(register: str, count: int) -> list[str]:
     """Next number modulo `count`, without a branch."""
     lines = [f"addi {register}, {register}, 1", f"addi t0, {register}, {-count}", "snez t0, t0", "neg t0, t0"]
     return [*lines, f"and {register}, {register}, t0"]

@@ -126,16 +126,16 @@ def _assemble(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assemble
 
 
 def _fits(stages: Sequence[_Stage], data: int) -> bool:
-    return fits_l1((area for s in stages for area in s.areas), _first_area(stages, data))
+    return fits_l1((area for s in stages for area in s.areas), _array_area(stages, data))
 
 
-def _first_area(stages: Sequence[_Stage], data: int) -> int:
+def _array_area(stages: Sequence[_Stage], data: int) -> int:
     """Address of the first array in L1, behind the words of scalars."""
     return data + MEETING + -(-4 * sum(len(stage.scalars) for stage in stages) // 16) * 16
 
 
 def _assemble_resident(stages: Sequence[_Stage], how: Arithmetic, data: int) -> _Assembled:
-    where = place_areas((area for s in stages for area in s.areas), _first_area(stages, data))
+    where = place_areas((area for s in stages for area in s.areas), _array_area(stages, data))
     code, starts, lines = assemble_parts(_stage_parts(stages, how, where, data + MEETING), data)
     # Results of stages are no inputs: only areas of arguments are filled before the run.
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}

@@ -44,7 +44,7 @@ def read_columns(s: Stream) -> Lines:
         *await_count(s, PACKED, "s5", "packed"),
         *_start_read("s3", "s1", size),
         f"addi s6, s6, {_packets(size)}",
-        *_read_beside(s),
+        *_read_epilogue_arrays(s),
         *_await_packets("s6", _READS, "arrived"),
         "addi s4, s4, 1",
         "addi s5, s5, 1",
@@ -70,7 +70,7 @@ def read_columns(s: Stream) -> Lines:
     return [*begin, "li s6, 0", *counted_loop("panels", "s8", p.rows // s.panel_rows, panel)]
 
 
-def _read_beside(s: Stream) -> Lines:
+def _read_epilogue_arrays(s: Stream) -> Lines:
     """Read of a column of a panel of each array beside the sums, by request initiators of their own; s9 is its place in
     DRAM, s10 and s11 are the next buffers and the other ones.
     """

@@ -31,17 +31,17 @@ def operation_error(name: str, operands: Sequence[Error], *, is_fused: bool = Fa
     (a, of_a), (b, of_b) = wide[:2]
     if name in ("sfpadd", "sfpsub"):
         exact = a + b if name == "sfpadd" else a - b
-        program, missed = _round_single(exact), of_a + of_b
+        program, missed = _round_to_single(exact), of_a + of_b
     else:
         product, missed = a * b, np.abs(a) * of_b + np.abs(b) * of_a + of_a * of_b
-        exact, program = product, _round_single(product)
+        exact, program = product, _round_to_single(product)
         if name == "sfpmad":
             c, of_c = wide[2]
             exact = product + c
-            program = _round_single(sum_rounded_to_odd(product, c) if is_fused else program + c)
+            program = _round_to_single(sum_rounded_to_odd(product, c) if is_fused else program + c)
             # One bit of the product is lost where it is cut, one where it or the sum is aligned.
             missed = missed + of_c + np.maximum(np.abs(product), np.abs(c)) * 2 * _KEPT
-    ends = (np.abs(_round_single(exact + side * missed) - program) for side in (-1, 1))
+    ends = (np.abs(_round_to_single(exact + side * missed) - program) for side in (-1, 1))
     error = np.maximum(*ends) + np.where(np.abs(exact) - missed < 2 * LEAST, LEAST, 0)
     # Beyond the largest number anything may be; two NaNs are alike.
     return program, np.where(np.isinf(program), np.inf, error)
@@ -53,5 +53,5 @@ def _read_error(value: Any, error: Any) -> Any:
     return error + np.where((size > 0) & (size < LEAST), LEAST, 0.0)
 
 
-def _round_single(values: Any) -> Any:
+def _round_to_single(values: Any) -> Any:
     return np.asarray(values, np.float32).astype(np.float64)

@@ -62,11 +62,13 @@ def _bounds(nest: Nest, values: Mapping[str, int], inputs: Arrays, expected: Arr
     if any(storage.dtype != "f32" for storage in nest.storage):
         return {name: np.zeros(array.shape) for name, array in expected.items()}
     with np.errstate(all="ignore"):
-        made = nest_errors(arrange_nest(nest, values), inputs, is_rounded=not any(map(_has_fused, statements(nest))))
+        made = nest_errors(
+            arrange_nest(nest, values), inputs, is_rounded=not any(map(_has_fused_product, statements(nest)))
+        )
         return _outputs(nest, made)
 
 
-def _has_fused(statement: Statement) -> bool:
+def _has_fused_product(statement: Statement) -> bool:
     """Whether a statement of the source has a product and a sum with one rounding."""
 
     def is_fused(value: Expression) -> bool:

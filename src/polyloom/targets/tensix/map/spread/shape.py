@@ -95,7 +95,7 @@ def place_spread(shape: Shape, rows: int, columns: int, first: int, end: int) ->
     # Reads from DRAM take addresses that agree modulo 32.
     words = -(-first // 32) * 32
     table = words + WORDS
-    plain = Stream(p, 1, 0, 0, 0, words)
+    plain = Stream(p, 1, 0, 0, 0, words, panel_rows)
     # As many addresses as a tile has chunks, slices and columns of the result at most.
     entries = p.rows // panel_rows * (-(-p.depth // columns) + p.columns) + p.columns
     left = -(-(table + TABLE + 8 * entries) // 32) * 32
@@ -106,7 +106,7 @@ def place_spread(shape: Shape, rows: int, columns: int, first: int, end: int) ->
     placed = Product(
         p.rows, p.columns, p.depth, left, right, result, p.format, p.packed, p.dest, p.fidelity, narrow=p.narrow
     )
-    return Spread(rows, columns, Stream(placed, 1, 0, 0, 0, words), table)
+    return Spread(rows, columns, Stream(placed, 1, 0, 0, 0, words, panel_rows), table)
 
 
 (OWN0, OWN1, ROW, COLUMN, CHUNKS, FIRST, CHUNK_FLAG, CHUNK_MASK,

@@ -58,13 +58,13 @@ def _unpack(s: Spread) -> Part:
     lines += [f"li s1, {at[1]:#x}", f"li s2, {at[0]:#x}", f"li s4, {at[0] + s.stream.column_tiles:#x}"]
     lines += [f"li s3, {free[0]:#x}", f"li s6, {free[1]:#x}", "li s9, 0", "li s11, 1"]
     # Only the first column of a panel meets chunks that are still on their way.
-    panel = [*_unpack_first(s), *counted_loop("columns", "s8", p.columns - 1, _unpack_next(s))]
+    panel = [*_unpack_column(s), *counted_loop("columns", "s8", p.columns - 1, _unpack_columns(s))]
     panel += _signal(0, f"li t1, {s.stream.words + FREE_PANELS:#x}", "panel") if s.panels > 1 else []
     lines += counted_loop("panels", "s7", s.panels, panel)
     return Part(product_unpackers(p), thread_configuration(SRCA_SET_SetOvrdWithAddr=1), UNPACK | MISC, lines)
 
 
-def _unpack_first(s: Spread) -> Lines:
+def _unpack_column(s: Spread) -> Lines:
     """First column of a panel, chunk by chunk as they come."""
     run = list[str]()
     for row in range(s.rows):
@@ -78,7 +78,7 @@ def _unpack_first(s: Spread) -> Lines:
     return [*_begin_column(), *run, "addi s11, s11, 1", *_end_column("first")]
 
 
-def _unpack_next(s: Spread) -> Lines:
+def _unpack_columns(s: Spread) -> Lines:
     run = list[str]()
     for row in range(s.rows):
         start, end = s.slice_bounds(row)

@@ -62,7 +62,7 @@ def _combine_block_literals(block: Block, after: frozenset[str], counts: Mapping
             if taken is None or bits is None or counts[literal.name] != 1 or not isinstance(register, Value):
                 continue
             behind, result = code[at + 1 :], taken.results[0]
-            if _is_last_use(register, result, behind, after) and not _replaces_other(register, result, behind):
+            if _is_last_use(register, result, behind, after) and not _replaces_lanes(register, result, behind):
                 name = "SFPMULI" if taken.shape.name == "SFPMUL" else "SFPADDI"
                 code[at] = make_instruction(name, (register,), (bits,), taken.results, place=instruction.place)
                 break
@@ -105,7 +105,7 @@ def _is_last_use(value: Value, result: Value, behind: Sequence[Instruction], aft
     return True
 
 
-def _replaces_other(register: Value, result: Value, behind: Sequence[Instruction]) -> bool:
+def _replaces_lanes(register: Value, result: Value, behind: Sequence[Instruction]) -> bool:
     """Whether the result replaces lanes of another value, into which a plain sum or product is computed at once."""
     uses = (i for i in behind if result in i.operands)
     rows = ((i, called_operation(i)) for i in uses)
