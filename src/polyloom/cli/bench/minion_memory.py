@@ -43,9 +43,7 @@ def blind_rows() -> tuple[Blind, ...]:
         return Blind(f"chain of loads from {what}, shire {shire}", silicon, "cycles a load", lambda: chase(size, shire))
 
     def second(bit: int, what: str, silicon: float) -> Blind:
-        return Blind(
-            f"a load later_line_delay another from DRAM, {what}", silicon, "cycles more", lambda: later_line_delay(bit)
-        )
+        return Blind(f"a load behind another from DRAM, {what}", silicon, "cycles more", lambda: later_line_delay(bit))
 
     return (
         chain(_NEAR, 24, "L3", 159.3),
