@@ -112,7 +112,7 @@ static bool read_body(Whole *w, Reader *r, uint32_t parent, int depth, Found *fo
         if (kind == PHASE) continue;
         bound(w, r, false);
         bound(w, r, true);
-        s->stride = (Int)below(r, (uint32_t)1 << 31) + 1;
+        s->stride = (Int)below(r, (uint32_t)1 << 30) + 1;
         TRY(read_body(w, r, (uint32_t)(s - w->step), depth + 1, found));
         s->end = w->steps;
     }
@@ -208,7 +208,7 @@ static bool read_alone(Whole *w, const polyloom_walk_request *q) {
     const size_t size = q->symbolic_size;
     TRY((w->stage = keep(w->c, 1, sizeof *w->stage)) && (w->step = keep(w->c, 1, sizeof *w->step)));
     *w->stage = (Stage){.length = (uint32_t)size};
-    *w->step = (Step){PHASE, 0, NONE, 1, 0, 0};
+    *w->step = (Step){PHASE, 0, NONE, 1, 0, 0, 0};
     w->stages = w->steps = 1;
     if (w->is_concrete)
         check_words(w->c, size);

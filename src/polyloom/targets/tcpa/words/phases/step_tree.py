@@ -21,8 +21,8 @@ _PHASE, _UP, _DOWN = range(3)
 DEPTH: Final = 16
 """Loops of steps in one another."""
 _NODES: Final = 1 << 16
-MOST: Final = 1 << 31
-"""The greatest stride, which is also that of a size."""
+MOST: Final = 1 << 30
+"""The greatest stride: sizes are below 2^31, and a device counts in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
