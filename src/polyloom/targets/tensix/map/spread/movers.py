@@ -67,7 +67,7 @@ def move_chunks(s: Spread) -> Lines:
     """B's program. a2 to a4 are initiators of words, of results and of reads, s0 that of chunks. s2 and s8 are entries
     of the tables of chunks and results, s3 and s4 the places of the next chunk to read and to give, s5 how many are
     left, s6 and s7 buffers of the result, s9 its columns, s10 chunks of this tile so far; a5 and a6 are transactions of
-    reads, a7 and t2 their counters, t3 the steps from chunk to chunk, t4 the chunks of earlier panels.
+    reads, a7 and a0 their counters, t3 the steps from chunk to chunk, t4 the chunks of earlier panels.
     """
     p, table = s.product, s.table + TABLE
     # Each kind of request has an initiator of its own, whose registers that do not change are set once. Those of NoC 1
@@ -84,7 +84,7 @@ def move_chunks(s: Spread) -> Lines:
     lines += [f"li s2, {table:#x}", f"lw t1, {CHUNKS}(a1)", *_advance_table("s8", "s2", s.panels)]
     lines += [f"li t1, {8 * p.columns}", "add s8, s8, t1", f"li s6, {p.result:#x}"]
     lines += [f"li s7, {p.result + s.stream.block_bytes:#x}", "li s9, 0", "li t4, 0", "li t5, 0"]
-    lines += ["li a5, 0x400", "li a6, 0x800", f"li a7, {outstanding(1, 1):#x}", f"li t2, {outstanding(1, 2):#x}"]
+    lines += ["li a5, 0x400", "li a6, 0x800", f"li a7, {outstanding(1, 1):#x}", f"li a0, {outstanding(1, 2):#x}"]
     lines += [f"li t3, {s.columns * s.chunk:#x}"]
     # The one buffer of panels is free when every tile of the row has unpacked it. Results of a panel are written behind
     # its chunks: no column is packed before the last chunk has come.
@@ -111,7 +111,7 @@ def _give_chunks(s: Spread) -> Lines:
         "await:",
         "lw t1, 0(a7)",
         "bnez t1, await",
-        *_exchange("a7", "t2"),
+        *_exchange("a7", "a0"),
         *_multicast_chunk(s),
         "add s4, s4, t3",
         "addi s10, s10, 1",
