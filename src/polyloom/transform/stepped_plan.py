@@ -135,8 +135,6 @@ def project_parameters(
 ) -> tuple[Condition, tuple[str, ...]]:
     """Projection of a domain of parameters onto those that are used (Fourier-Motzkin by isl), with these."""
     kept = tuple(name for name in parameters if name in used)
-    if kept == parameters:
-        return domain, parameters
     points = parameter_set(domain, parameters)
     for n in reversed(range(len(parameters))):
         if parameters[n] not in used:

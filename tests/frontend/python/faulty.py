@@ -37,6 +37,7 @@ BODIES: dict[str, str] = {
     "index_real": "for i in range(N):\n    x[i] = x[WEIGHT]",
     "index_too_large": "for i in range(N):\n    x[i] = x[i + 5000000000]",
     "bound_of_data": "for i in range(N):\n    for j in range(b[i]):\n        A[i, j] = 0.0",
+    "bound_of_truth": "for i in range(N > 3):\n    x[i] = 1.0",
     "bound_quotient": "for i in range(N // 2):\n    x[i] = 0.0",
     "bound_max": "for i in range(max(N, M)):\n    x[i] = 0.0",
     "step": "for i in range(0, N, n):\n    x[i] = 0.0",
