@@ -17,7 +17,7 @@ Grid::Grid(const std::vector<uint32_t>& places, Policy policy, uint64_t bytes, u
         tiles.push_back(std::make_unique<Tile>(Member::Wormhole, policy));
         Tile& tile = *tiles.back();
         tile.port = std::make_unique<Port>();
-        tile.port->station = std::make_unique<Station>(Station{&network, place, {}, {}});
+        tile.port->station = std::make_unique<Station>(Station{&network, place, {}, {}, {}});
         network.attach(place, &tile.port->station->inboxes);
     }
 }
