@@ -56,10 +56,10 @@ static std::vector<uint32_t> requests(std::mt19937& random, const std::vector<ui
                                       {4, swaps ? here : there},
                                       {12, address + 0x20000 + low},
                                       {16, swaps ? there : here},
-                                      {24, (random() & 15) << 10},
+                                      {24, uint32_t(random() & 15) << 10},
                                       {28, control},
                                       {32, length},
-                                      {36, random()},
+                                      {36, uint32_t(random())},
                                       {40, 1}};
         for (const auto& [at, value] : values) load(code, 6, value), store(code, 5, at, 6);
     }
