@@ -62,8 +62,9 @@ def _has_operands_of_its_type(node: Node) -> bool:
     if node.kind != "binary" or node.opcode not in (*_ARITHMETIC, *_COMPARISONS):
         return True
     results = (node.ctype,) if node.opcode in _ARITHMETIC else ()
-    types = {*results, *(child.ctype for child in node.inner)}
-    return len(types) == 1 or types <= {*_INTEGERS} or any(set("*[(") & set(each) for each in types)
+    # What is no number has no type, and is refused later, where it is used.
+    types = {*results, *(child.ctype for child in node.inner)} - {""}
+    return len(types) <= 1 or types <= {*_INTEGERS} or any(set("*[(") & set(each) for each in types)
 
 
 def _says_how_it_converts(node: Node) -> bool:

@@ -334,9 +334,6 @@ class _Tree:
         form, found = affine_form(node, self.scope), integers.integer_tree(node, self.scope)
         if form is not None and any(abs(c) >= LIMIT for c in (form.constant, *(c for _, c in form.terms))):
             raise self.text.error(code, f"{what} has a constant that is too large", node, "stay below 2**31")
-        if found.ctype != INTEGER:
-            help = "give an integer, and put the condition into an `if` around it"
-            raise self.text.error(code, f"{what} is an integer, and this is true or false", node, help)
         if not self.indirect or not depends_on_data(node, self.scope):
             return found
         self.types.slot(node)
