@@ -179,6 +179,30 @@ def carried(a: pl.i32[N, M], b: pl.i32[N]) -> None:
         b[i] = last
 
 
+@pl.kernel
+def read_behind(a: pl.i32[N + 1], b: pl.i32[M], c: pl.i32[N]) -> None:
+    for i in range(N):
+        for k in range(M):
+            a[i] += b[k]
+        c[i] = a[i + 1]
+
+
+@pl.kernel
+def read_before(a: pl.i32[N + 1], b: pl.i32[M], c: pl.i32[N]) -> None:
+    for i in range(N):
+        c[i] = a[i]
+        for k in range(M):
+            a[i + 1] += b[k]
+
+
+@pytest.mark.parametrize("kernel", [read_behind, read_before], ids=["behind", "before"])
+def test_a_loop_around_blocks_runs_in_steps_where_its_iterations_may_not_be_parted(kernel: Any) -> None:
+    source = source_of_kernel(kernel)
+    plan = plan_blocks(nest_of(source), source.plan, {"k": 3})
+    assert [loop.stride for loop in plan.loops] == [1, 3]
+    assert_equal(source, plan, {"N": 5, "M": 7})
+
+
 WRONG: dict[str, tuple[Any, dict[str, int]]] = {
     "order": (in_place, {"t": 2, "i": 3}),
     "local": (carried, {"i": 2, "j": 3}),
@@ -203,6 +227,8 @@ _LINES = (
     "c[i, j] += 1",
     "a[i, j] = c[i, j] - 2",
     "d[i] = d[i] + c[i, k]",
+    "d[i + 1] = d[i + 1] + d[i]",
+    "d[i] = d[i + 1] * 3",
     "s = s + b[i, j]",
     "d[j] = d[j] * 3 + s",
     "c[i, j] = c[i, j] + d[i + 1] * j",
@@ -211,13 +237,14 @@ _LINES = (
 
 
 def _text(random: Random) -> str:
-    """A kernel of two or three loops with statements between them."""
+    """A kernel of three loops with statements before, between and behind them."""
     lines = ["import polyloom as pl", 'N, M = pl.sizes("N M")', "@pl.kernel"]
     lines += [
         "def made(a: pl.i32[N + 1, N + 1], b: pl.i32[N + 1, N + 1], c: pl.i32[N + 1, N + 1], d: pl.i32[N + 2]) -> None:"
     ]
     heads = random.choice((("i", "j", "k"), ("j", "i", "k"), ("i", "k", "j")))
     bounds = {"i": "N", "j": random.choice(("N", "i + 1")) if heads[0] == "i" else "N", "k": "N"}
+    behind: list[str] = []
     for depth, loop in enumerate(heads):
         margin = " " * 4 * (depth + 1)
         lines.append(f"{margin}for {loop} in range({bounds[loop]}):")
@@ -228,7 +255,9 @@ def _text(random: Random) -> str:
         lines += [
             f"{margin}    {line}" for line in random.sample(legal, min(len(legal), random.randint(depth == 2, 2)))
         ]
-    return "\n".join(lines) + "\n"
+        if depth < 2 and legal and random.random() < 0.5:
+            behind.insert(0, f"{margin}    {random.choice(legal)}")
+    return "\n".join([*lines, *behind]) + "\n"
 
 
 def _indices(line: str) -> str:

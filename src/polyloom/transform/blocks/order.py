@@ -58,8 +58,6 @@ def check_order(nest: Nest, placed: Sequence[PlacedStatement], crossing: Mapping
     order = {s.assign.name: s for s in statements(nest)}
     shared = {s.name: 0 for s in nest.storage if s.role == "argument" and s.writable} | {**crossing}
     for one, other in product(placed, repeat=2):
-        if not (one.around and other.around):
-            continue
         for a, b in product(_shared_accesses(one, shared), _shared_accesses(other, shared)):
             conflict = a[0].name == b[0].name and (a[1] or b[1])
             if conflict and _order_changes(nest, order, (one, a[0]), (other, b[0])):
