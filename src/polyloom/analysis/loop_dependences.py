@@ -17,7 +17,7 @@ from polyloom.analysis.privatizable import Path, privatizable
 from polyloom.ir.nest import Loop, Nest, Node, Statement, accesses, assignments, cell, statements
 from polyloom.ir.pla import Reference
 from polyloom.names import hidden_name
-from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets import Affine, Condition, Polyhedron, equality
 from polyloom.sets.isl import is_empty, to_set
 
 Direction = Literal["<", "=", ">"]
@@ -127,9 +127,9 @@ def related_instances(first: Access, second: Access, outermost: str, relate: Rel
     shared = one.loops[: one.loops.index(outermost)]
     left, right = _instance_names(one.loops, shared, "first"), _instance_names(other.loops, shared, "second")
     same = [
-        sign
+        constraint
         for x, y in zip(a.index, b.index, strict=True)
-        for sign in (x.substitute(left) - y.substitute(right), y.substitute(right) - x.substitute(left))
+        for constraint in equality(x.substitute(left), y.substitute(right))
     ]
     same += relate(left, right)
     own = [next(iter(form.symbols)) for form in (*left.values(), *right.values())]

@@ -136,6 +136,16 @@ class Statement:
     order: tuple[Step, ...]
 
 
+def schedule_vector(statement: Statement) -> tuple[Affine, ...]:
+    """Schedule vector of an instance (Feautrier 1992, part II): position, loop, position, ..."""
+    return tuple(
+        form
+        for position, loop, direction in statement.order
+        # A loop that counts down has its iterations negated, so that the vector ascends.
+        for form in (Affine((), position), *([Affine.symbol(loop) * direction] if loop else []))
+    )
+
+
 def statements(nest: Nest) -> tuple[Statement, ...]:
     """The assignments of a nest in the order of the text."""
     return tuple(_collect_statements(nest.body, (), (), (Polyhedron(),)))

@@ -8,7 +8,7 @@ values are exact Python integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -82,6 +82,27 @@ class Affine:
         if self.constant:
             text += f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}"
         return text
+
+
+def equality(one: Affine, other: Affine) -> tuple[Affine, Affine]:
+    """Constraints that two expressions are equal."""
+    return one - other, other - one
+
+
+def extreme(form: Affine, ranges: Sequence[tuple[str, Affine | None, Affine | None]], sign: int) -> Affine | None:
+    """Bound of a form from above (`sign` 1) or below (-1) over dimensions, outermost first. Each has its least and its
+    greatest value, affine in those before it; None where the form needs one that is not known.
+    """
+    # Bounds of an inner dimension are affine in outer ones, which come later in turn.
+    for name, least, greatest in reversed(ranges):
+        coefficient = form.coefficient(name)
+        value = greatest if coefficient * sign > 0 else least
+        if not coefficient:
+            continue
+        if value is None:
+            return None
+        form = form.substitute({name: value})
+    return form
 
 
 @dataclass(frozen=True, slots=True)

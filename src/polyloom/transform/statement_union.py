@@ -20,7 +20,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.recurrence import Final, Origin, Piece, Produced, Recurrence, System
-from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets import Affine, Condition, Polyhedron, equality
 from polyloom.transform.pieces import Part, Pieces
 
 
@@ -39,7 +39,7 @@ class _Move:
         on = tuple(
             c
             for loop in self.target.loops
-            for c in _equality(Affine.symbol(loop), self.there[loop].substitute(self.back))
+            for c in equality(Affine.symbol(loop), self.there[loop].substitute(self.back))
             if not (c.is_constant and not c.constant)
         )
         return Condition(tuple(Polyhedron((*p.substitute(self.back).constraints, *on)) for p in condition.pieces))
@@ -134,10 +134,6 @@ def _solve_loops(indices: Sequence[tuple[Affine, Affine]], loops: Sequence[str])
             rest = (theirs - Affine.symbol(unknown[0]) * theirs.coefficient(unknown[0])).substitute(found)
             found[unknown[0]] = (own - rest) * theirs.coefficient(unknown[0])
     return found if len(found) == len(loops) else None
-
-
-def _equality(a: Affine, b: Affine) -> tuple[Affine, Affine]:
-    return a - b, b - a
 
 
 def _merge(system: System, move: _Move) -> System | None:

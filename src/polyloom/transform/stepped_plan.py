@@ -8,17 +8,18 @@ implies anyway is no dependence on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import islpy as isl
 
 from polyloom.ir.nest import Nest, assignments, names
 from polyloom.ir.pla import Array, Program, Reference
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.steps import Steps, Tree, as_loop, leaves
+from polyloom.ir.steps import Steps, Tree, as_loop, leaves, loops
 from polyloom.names import fresh_name
-from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets import Affine, Condition, Polyhedron, extreme
 from polyloom.sets.isl import from_set, parameter_set
 from polyloom.sets.normal_form import normalize
 from polyloom.transform.space import Space
@@ -60,7 +61,7 @@ def _renamed_pairs(pairs: tuple[tuple[str, str], ...], renamed: dict[str, str]) 
 def stepped_plan(nest: Nest, at_entry: frozenset[str], tree: Tree[Phase], arrays: Arrays) -> Plan:
     """The plan of `nest`; `at_entry` are arguments whose elements at entry show."""
     found = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in nest.storage} | arrays.made
-    shapes = {name: _constant_shape(array.shape, nest, tree) for name, array in found.items()}
+    shapes = {name: constant_shape(array.shape, nest, tree) for name, array in found.items()}
     found = {name: replace(array, shape=shapes[name]) for name, array in found.items()}
     bodies = number_programs(nest, _with_parameters(tree, nest, shapes))
     written = {a.target.name for a in assignments(nest.body)}
@@ -143,6 +144,12 @@ def project_parameters(
     return normalize(from_set(points)), kept
 
 
+def counter_bounds(counter: str, lower: Sequence[Affine], upper: Sequence[Affine]) -> tuple[Affine, ...]:
+    """Constraints on a counter of steps, or on the loop that it counts."""
+    value = Affine.symbol(counter)
+    return (*(value - low for low in lower), *(high - value - 1 for high in upper))
+
+
 def _drop_redundant(program: Program, counters: Iterable[str]) -> Program:
     """Redundant constraints on counters removed: those that the counters' ranges imply."""
     hidden, space = frozenset(counters), Space((), program.parameters, program.assumptions)
@@ -174,19 +181,15 @@ def _symbols(program: Program) -> frozenset[str]:
     return frozenset[str]().union(*(a.symbols for a in affines))
 
 
-def _constant_shape(shape: tuple[Affine, ...], nest: Nest, tree: Tree[Phase]) -> tuple[Affine, ...]:
+def constant_shape(shape: tuple[Affine, ...], nest: Nest, tree: Tree[Any]) -> tuple[Affine, ...]:
     """Extents that suffice in every step: affine in the parameters alone, and never negative."""
-    ranges = {loop.counter: loop for _, around in leaves(tree) for loop in around}
-    return tuple(_largest(extent, nest, ranges) for extent in shape)
+    return tuple(_largest(extent, nest, list(loops(tree))) for extent in shape)
 
 
-def _largest(extent: Affine, nest: Nest, ranges: dict[str, Steps[Phase]]) -> Affine:
-    if not extent.symbols & ranges.keys():
+def _largest(extent: Affine, nest: Nest, around: Sequence[Steps[Any]]) -> Affine:
+    if not extent.symbols & {loop.counter for loop in around}:
         return extent
-    # Inner counters have bounds in outer ones, which come later in turn.
-    for name, loop in reversed(ranges.items()):
-        # The extent is greatest at the counter's last value if it rises with it, else at its first.
-        rising = extent.coefficient(name) > 0
-        extent = extent.substitute({name: loop.upper[0] - 1 if rising else loop.lower[0]})
+    found = extreme(extent, [(loop.counter, loop.lower[0], loop.upper[0] - 1) for loop in around], 1)
+    assert found is not None
     values = Space((), nest.parameters, nest.assumptions)
-    return next((extent + n for n in range(MARGIN) if values.solutions(-extent - n - 1).is_empty()), extent)
+    return next((found + n for n in range(MARGIN) if values.solutions(-found - n - 1).is_empty()), found)

@@ -20,7 +20,7 @@ from polyloom.ir.nest import If, Loop, Nest, Node, loops, negate
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.recurrence import System
 from polyloom.ir.steps import Steps, Tree
-from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets import Condition, Polyhedron
 from polyloom.transform.dataflow import analyse, check_defined
 from polyloom.transform.entry import observable_arguments
 from polyloom.transform.parts import Parts
@@ -29,7 +29,7 @@ from polyloom.transform.prune import prune
 from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal
 from polyloom.transform.shift import shift_to_zero
-from polyloom.transform.stepped_plan import Arrays, stepped_plan
+from polyloom.transform.stepped_plan import Arrays, counter_bounds, stepped_plan
 from polyloom.transform.undefined_values import remove_undefined_choices
 
 SEQUENTIAL: Final = frozenset({"PL0261", "PL0262", "PL0263", "PL0264"})
@@ -175,12 +175,7 @@ def _slow(loop: Loop, refused: Diagnostic) -> Diagnostic | None:
 
 def _with_counter_bounds(assumptions: Condition, around: Sequence[Loop]) -> Condition:
     """The domain of the parameters and of the counters of these loops."""
-    bounds = tuple(
-        constraint
-        for loop in around
-        for counter in (Affine.symbol(loop.name),)
-        for constraint in (*(counter - low for low in loop.lower), *(high - counter - 1 for high in loop.upper))
-    )
+    bounds = tuple(c for loop in around for c in counter_bounds(loop.name, loop.lower, loop.upper))
     return _intersection(assumptions, Condition((Polyhedron(bounds),)))
 
 

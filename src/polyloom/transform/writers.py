@@ -13,7 +13,18 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polyloom.ir.nest import Assign, Loop, Nest, Node, Statement, Storage, accesses, statements, taken_names
+from polyloom.ir.nest import (
+    Assign,
+    Loop,
+    Nest,
+    Node,
+    Statement,
+    Storage,
+    accesses,
+    schedule_vector,
+    statements,
+    taken_names,
+)
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Reference
 from polyloom.names import fresh_name, hidden_dims, hidden_name
@@ -109,13 +120,8 @@ class Writers:
 
 
 def _sequence(statement: Statement, width: int) -> list[Affine]:
-    """(position, direction * loop, position, ...), filled up with 0."""
-    values = [
-        v
-        for at, loop, direction in statement.order
-        # A loop that counts down has its iterations negated, so that the sequence ascends.
-        for v in (Affine((), at), *([Affine.symbol(loop) * direction] if loop else []))
-    ]
+    """Schedule vector, filled up with 0."""
+    values = schedule_vector(statement)
     return [*values, *[Affine()] * (width - len(values))]
 
 

@@ -17,20 +17,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
-from polyloom.ir.nest import Loop, Nest, Storage, accesses, assignments, loop_nodes, names, taken_names
+from polyloom.ir.nest import Loop, Nest, Storage, accesses, assignments, loop_nodes, taken_names
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.steps import Steps, Tree, as_loop, loops
+from polyloom.ir.steps import Steps, Tree, as_loop, leaves, loops
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal_form import normalize
-from polyloom.transform.blocks.cut import Block, cut_blocks
+from polyloom.transform.blocks.cut import Block, cut_blocks, strip_extent
 from polyloom.transform.blocks.order import check_order, crossing_locals, place_statements
 from polyloom.transform.blocks.windows import BlockNest, Origin, block_nest
 from polyloom.transform.dataflow import analyse
 from polyloom.transform.phases import make_plan
-from polyloom.transform.stepped_plan import number_programs, project_parameters
+from polyloom.transform.stepped_plan import constant_shape, counter_bounds, number_programs, project_parameters
 
 _NUMBERED = re.compile(r"(.+)_[0-9]+")
 
@@ -95,14 +95,17 @@ class _Blocks:
     reassociate: bool
 
     def __post_init__(self) -> None:
-        self.steps = {loop.counter: loop for loop in loops(self.cut)}
-        self.taken = {*taken_names(self.nest), *self.steps, *names(self.nest)}
+        self.taken = {*taken_names(self.nest), *(loop.counter for loop in loops(self.cut))}
         self.between = dict[str, Array]()
 
     def plan(self, whole: Plan) -> Plan:
         body = number_programs(self.nest, self.tree(self.cut, ()))
-        used = {outer for phase in _phases(body) for _, outer in (*phase.inputs, *phase.outputs)}
-        between = tuple(array for name, array in self.between.items() if name in used)
+        used = dict.fromkeys(outer for phase, _ in leaves(body) for _, outer in (*phase.inputs, *phase.outputs))
+        known = {a.name for a in (*whole.inputs, *whole.outputs)}
+        # What an argument holds at entry may show nowhere; then the whole plan does not take it, whoever reads it.
+        found = {s.name: Array(s.name, s.dtype, s.shape) for s in self.nest.storage if s.role == "argument"}
+        found |= self.between
+        between = tuple(found[name] for name in used if name in found and name not in known)
         return replace(whole, intermediates=between, body=body)
 
     def tree(self, cut: Tree[Block], around: tuple[Steps[Block], ...]) -> Tree[Phase]:
@@ -136,14 +139,17 @@ class _Blocks:
 
     def storage(self, block: Block) -> tuple[Storage, ...]:
         """Storage of a block's nest: locals whose values cross are arguments with an element for each iteration."""
-        return tuple(self.expand_local(s, block) if s.name in self.crossing else s for s in self.nest.storage)
+        used = {r.name for a in assignments(block.nodes) for r in (a.target, *accesses(a.value))}
+        return tuple(
+            self.expand_local(s, block) if s.name in self.crossing and s.name in used else s for s in self.nest.storage
+        )
 
     def expand_local(self, storage: Storage, block: Block) -> Storage:
         """Array expansion (Feautrier 1988) of a local by the strips that all blocks with it have in common."""
-        extents = list[Affine]()
-        for strip in block.strips[: self.crossing[storage.name]]:
-            extents.append(Affine((), strip.size) if strip.size is not None else strip.loop.upper[0] - strip.first)
-        made = replace(storage, shape=(*extents, *storage.shape), role="argument", writable=True)
+        around = block.strips[: self.crossing[storage.name]]
+        extents = [strip_extent(strip, around[:n]) for n, strip in enumerate(around)]
+        shape = constant_shape((*extents, *storage.shape), self.nest, self.cut)
+        made = replace(storage, shape=shape, role="argument", writable=True)
         self.between.setdefault(storage.name, Array(storage.name, storage.dtype, made.shape))
         return made
 
@@ -151,7 +157,8 @@ class _Blocks:
         """Name of an array between phases of one block, large enough for every block."""
         most = {name: bounds[0] for name, bounds in made.arguments.items()}
         name = fresh_name(array.name, self.taken)
-        self.between[name] = replace(array, name=name, shape=tuple(e.substitute(most) for e in array.shape))
+        shape = constant_shape(tuple(e.substitute(most) for e in array.shape), self.nest, self.cut)
+        self.between[name] = replace(array, name=name, shape=shape)
         return name
 
     def sub_nest(self, sub: Nest, made: BlockNest, around: tuple[Steps[Block], ...]) -> Nest:
@@ -160,21 +167,17 @@ class _Blocks:
         own = [s for s in sub.storage if s.name in used and s.name not in made.windows]
         own += [replace(sub[outer], name=name, shape=extents) for name, (outer, _, extents) in made.windows.items()]
         symbols = _symbols(made, own)
-        bounds = [c for loop in around if loop.counter in symbols for c in _range(loop)]
+        inside = [loop for loop in around if loop.counter in symbols]
+        bounds = [c for loop in inside for c in counter_bounds(loop.counter, loop.lower, loop.upper)]
         symbols |= frozenset[str]().union(*(c.symbols for c in bounds))
         sizes = {n: b[0].constant for n, b in made.arguments.items() if n in symbols}
         bounds += [Affine.symbol(n) for n in sizes]
         # A partial block ends with its loop.
         bounds += [b - Affine.symbol(n) for n in sizes for b in made.arguments[n] if b.symbols <= symbols]
         assumptions, kept = project_parameters(self.nest.assumptions, self.nest.parameters, symbols)
-        parameters = (*kept, *(loop.counter for loop in around if loop.counter in symbols), *sizes)
+        parameters = (*kept, *(loop.counter for loop in inside), *sizes)
         pieces = tuple(Polyhedron((*p.constraints, *bounds)) for p in assumptions.pieces)
         return Nest(sub.name, parameters, normalize(Condition(pieces)), tuple(own), made.nodes, sub.span)
-
-
-def _range(loop: Steps[Block]) -> list[Affine]:
-    counter = Affine.symbol(loop.counter)
-    return [*(counter - low for low in loop.lower), *(high - counter - 1 for high in loop.upper)]
 
 
 def _symbols(made: BlockNest, storage: Sequence[Storage]) -> frozenset[str]:
@@ -220,7 +223,3 @@ def _bind_windows(phase: Phase, made: BlockNest, windows: Mapping[str, tuple[str
     origins = tuple((i, windows[own][1]) for i, own in dict((*phase.inputs, *phase.outputs)).items() if own in windows)
     arguments = tuple(made.arguments.get(p, (Affine.symbol(p),)) for p in phase.program.parameters)
     return replace(phase, inputs=bind(phase.inputs), outputs=bind(phase.outputs), arguments=arguments, windows=origins)
-
-
-def _phases(tree: Tree[Phase]) -> list[Phase]:
-    return [phase for node in tree for phase in (_phases(node.body) if isinstance(node, Steps) else [node])]

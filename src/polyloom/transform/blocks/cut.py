@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from polyloom.ir.nest import Loop, Nest, Node, loops, taken_names
 from polyloom.ir.steps import Steps, Tree
 from polyloom.names import fresh_name
-from polyloom.sets import Affine
+from polyloom.sets import Affine, extreme
 from polyloom.transform.blocks.refusals import bounds_error
 
 
@@ -32,11 +32,6 @@ class Strip:
     loop: Loop
     first: Affine
     size: int | None
-
-    @property
-    def is_step(self) -> bool:
-        """Whether each block is one iteration, so that the counter is the loop's own."""
-        return self.size == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ def strip_loop(strip: Strip, body: tuple[Node, ...]) -> Loop:
 
 def cut_blocks(nest: Nest, sizes: Mapping[str, int]) -> Tree[Block]:
     """Blocks of a nest whose loops of these names are cut, and the loops of steps around them. Raises PL0265."""
-    made = _StripMining(sizes, taken_names(nest) | {*nest.parameters})
+    made = _StripMining(sizes, taken_names(nest))
     return made.tree(nest.body, ())
 
 
@@ -143,20 +138,23 @@ def _start(loop: Loop, around: tuple[Strip, ...]) -> Affine:
     return _extreme(loop.lower[0], around, -1)
 
 
+def strip_extent(strip: Strip, around: tuple[Strip, ...]) -> Affine:
+    """How many iterations a strip has at the most, affine in parameters and in counters of blocks."""
+    if strip.size is not None:
+        return Affine((), strip.size)
+    return _extreme(strip.loop.upper[0], around, 1) - strip.first
+
+
 def _extreme(form: Affine, around: tuple[Strip, ...], sign: int) -> Affine:
     """A bound of `form` from above (`sign` 1) or below over the points of strips, affine in counters of blocks."""
-    # Bounds of an inner loop are affine in outer ones, which come later in turn.
-    for strip in reversed(around):
-        coefficient = form.coefficient(strip.loop.name)
-        if not coefficient:
-            continue
-        if coefficient * sign < 0:
-            value = strip.first
-        elif strip.size is not None:
-            value = strip.first + (strip.size - 1)
-        elif len(strip.loop.upper) == 1:
-            value = _extreme(strip.loop.upper[0], around[: around.index(strip)], 1) - 1
-        else:
-            raise bounds_error(strip.loop)
-        form = form.substitute({strip.loop.name: value})
-    return form
+    found = extreme(form, [(s.loop.name, s.first, _greatest_iteration(s)) for s in around], sign)
+    if found is None:
+        raise bounds_error(next(s.loop for s in around if _greatest_iteration(s) is None))
+    return found
+
+
+def _greatest_iteration(strip: Strip) -> Affine | None:
+    """The last iteration of a strip; None where a loop that is not cut has several bounds."""
+    if strip.size is not None:
+        return strip.first + (strip.size - 1)
+    return strip.loop.upper[0] - 1 if len(strip.loop.upper) == 1 else None

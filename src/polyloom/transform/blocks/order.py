@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from polyloom.ir.nest import Assign, Nest, Statement, accesses, statements
+from polyloom.analysis.loop_dependences import statement_accesses
+from polyloom.ir.nest import Nest, Statement, schedule_vector, statements
 from polyloom.ir.pla import Reference
 from polyloom.ir.steps import Steps, Tree, as_loop
 from polyloom.names import hidden_name
-from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets import Affine, Condition, Polyhedron, equality
 from polyloom.sets.isl import is_empty, parameter_set, to_set
 from polyloom.transform.blocks.cut import Block
 from polyloom.transform.blocks.refusals import crossing_error, order_error
@@ -67,7 +68,7 @@ def check_order(nest: Nest, placed: Sequence[PlacedStatement], crossing: Mapping
 
 def _shared_accesses(placed: PlacedStatement, shared: Mapping[str, int]) -> Iterator[tuple[Reference, bool]]:
     """Accesses to what blocks share; a local has an element for each iteration of so many outer loops."""
-    for reference, writes in _accesses(placed.statement.assign):
+    for _, reference, writes in statement_accesses(placed.statement):
         if reference.name in shared:
             own = map(Affine.symbol, placed.statement.loops[: shared[reference.name]])
             yield replace(reference, index=(*own, *reference.index)), writes
@@ -75,11 +76,6 @@ def _shared_accesses(placed: PlacedStatement, shared: Mapping[str, int]) -> Iter
 
 def _cut_loops(placed: PlacedStatement) -> tuple[str, ...]:
     return tuple(strip.loop.name for strip in placed.block.strips if strip.size is not None)
-
-
-def _accesses(assign: Assign) -> Iterator[tuple[Reference, bool]]:
-    yield assign.target, True
-    yield from ((read, False) for read in dict.fromkeys(accesses(assign.value)))
 
 
 def _order_changes(
@@ -92,8 +88,8 @@ def _order_changes(
     sides = (_Instance(first[0], "first"), _Instance(second[0], "second"))
     (one, other), dims = sides, [*sides[0].dims, *sides[1].dims]
     pairs = zip(first[1].index, second[1].index, strict=True)
-    same = [c for a, b in pairs for c in _equality(one.rename_form(a), other.rename_form(b))]
-    before = [side.rename_forms(_times(order[side.placed.statement.assign.name])) for side in sides]
+    same = [c for a, b in pairs for c in equality(one.rename_form(a), other.rename_form(b))]
+    before = [side.rename_forms(schedule_vector(order[side.placed.statement.assign.name])) for side in sides]
     blocks = [side.rename_forms(side.placed.time) for side in sides]
     context = parameter_set(nest.assumptions, nest.parameters)
     for sooner, later in product(_precedes(*before), _precedes(*reversed(blocks))):
@@ -119,7 +115,7 @@ class _Instance:
         strides = list[Affine]()
         for loop, number in zip(placed.around, blocks, strict=True):
             first = self.rename_form(loop.lower[0]) + number * loop.stride
-            strides += [number, *_equality(self.values[loop.counter], first)]
+            strides += [number, *equality(self.values[loop.counter], first)]
         self.domain = [(*self.rename_forms(piece.constraints), *strides) for piece in placed.statement.domain.pieces]
 
     def rename_form(self, form: Affine) -> Affine:
@@ -127,15 +123,6 @@ class _Instance:
 
     def rename_forms(self, forms: Sequence[Affine]) -> list[Affine]:
         return [self.rename_form(form) for form in forms]
-
-
-def _times(statement: Statement) -> Time:
-    """Schedule vector of a statement (2d + 1 form)."""
-    parts = (
-        (Affine((), position), Affine.symbol(loop) * step) if loop else (Affine((), position),)
-        for position, loop, step in statement.order
-    )
-    return tuple(form for part in parts for form in part)
 
 
 def _precedes(first: Sequence[Affine], second: Sequence[Affine]) -> Iterator[list[Affine]]:
@@ -150,10 +137,6 @@ def _precedes(first: Sequence[Affine], second: Sequence[Affine]) -> Iterator[lis
             if step.constant > 0:
                 yield equal
             return
-
-
-def _equality(a: Affine, b: Affine) -> list[Affine]:
-    return [a - b, b - a]
 
 
 def crossing_locals(nest: Nest, placed: Sequence[PlacedStatement]) -> dict[str, int]:
@@ -186,7 +169,7 @@ def _cut_depth(block: Block) -> int:
 
 def _common_depth(name: str, placed: Sequence[PlacedStatement]) -> int:
     """How many strips all blocks that use a local have in common."""
-    users = [p for p in placed if any(r.name == name for r, _ in _accesses(p.statement.assign))]
+    users = [p for p in placed if any(r.name == name for _, r, _ in statement_accesses(p.statement))]
     strips = [[strip.loop.name for strip in p.block.strips] for p in users]
     depth = 0
     while all(len(names) > depth and names[: depth + 1] == strips[0][: depth + 1] for names in strips):

@@ -18,7 +18,7 @@ from polyloom.ir.nest import Loop, Nest, Node, accesses, assignments, cell, loop
 from polyloom.ir.nest_rewrite import Rewriter, substitute_symbols
 from polyloom.ir.pla import Reference
 from polyloom.names import fresh_name
-from polyloom.sets import Affine
+from polyloom.sets import Affine, extreme
 from polyloom.transform.blocks.cut import Block, Strip, strip_loop
 
 Origin = tuple[Affine, ...]
@@ -63,7 +63,8 @@ def _count_from_zero(
     upper = [high - first for high in loop.upper]
     fixed = tuple(high for high in upper if not high.symbols & variables)
     varying = tuple(high for high in upper if high.symbols & variables)
-    if strip.is_step and not lower and not varying:
+    # The counter is the loop's own.
+    if strip.size == 1 and not lower and not varying:
         return substitute_symbols(body, {loop.name: first})
     end = size
     if fixed:
@@ -137,8 +138,10 @@ def _footprint(
     if len(moving) != 1:
         return None
     (part,) = moving
-    lows = [_extreme(form - part, loops, -1) for form in forms]
-    highs = [_extreme(form - part, loops, 1) for form in forms]
+    variables = frozenset(loop.name for loop in loops)
+    ranges = [_loop_range(loop, variables) for loop in loops]
+    lows = [extreme(form - part, ranges, -1) for form in forms]
+    highs = [extreme(form - part, ranges, 1) for form in forms]
     low, high = _minimum(lows, 1), _minimum(highs, -1)
     if low is None or high is None or (low.symbols | high.symbols) & counters:
         return None
@@ -146,19 +149,15 @@ def _footprint(
     return _Footprint(part + low, high - low + 1)
 
 
-def _extreme(form: Affine, loops: Sequence[Loop], sign: int) -> Affine | None:
-    """The least (`sign` -1) or greatest value of a form over loops, outermost first; None where bounds are several."""
-    for loop in reversed(loops):
-        coefficient = form.coefficient(loop.name)
-        if not coefficient:
-            continue
-        bounds = loop.upper if coefficient * sign > 0 else loop.lower
+def _loop_range(loop: Loop, variables: frozenset[str]) -> tuple[str, Affine | None, Affine | None]:
+    """Least and greatest value of a loop; None where several bounds depend on other loops."""
+
+    def leading_bound(bounds: Sequence[Affine]) -> Affine | None:
         # The first bound of a strip is that of the block: it holds for all of its iterations.
-        bound = bounds[0] - 1 if coefficient * sign > 0 else bounds[0]
-        if len(bounds) > 1 and bounds[0].symbols & {other.name for other in loops}:
-            return None
-        form = form.substitute({loop.name: bound})
-    return form
+        return None if len(bounds) > 1 and bounds[0].symbols & variables else bounds[0]
+
+    end = leading_bound(loop.upper)
+    return loop.name, leading_bound(loop.lower), None if end is None else end - 1
 
 
 def _minimum(forms: Sequence[Affine | None], sign: int) -> Affine | None:

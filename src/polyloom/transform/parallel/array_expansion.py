@@ -26,7 +26,7 @@ from polyloom.ir.nest import Assign, If, Loop, Nest, Node, Statement, Storage, a
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.pla import Reference
 from polyloom.names import dotted_name, fresh_name, hidden_name
-from polyloom.sets import Affine, Condition, Polyhedron
+from polyloom.sets import Affine, Condition, Polyhedron, equality
 from polyloom.sets.isl import to_set
 from polyloom.transform.pieces import with_loop_names
 from polyloom.transform.writers import Writers
@@ -127,7 +127,7 @@ class _Expansion(Rewriter):
         found = isl.Set.empty(to_set(Condition((Polyhedron(),)), places, ()).get_space())
         for s in writers:
             inner = [d for d in s.loops if d != loop.name]
-            same = [e for a, i in zip(at, s.assign.target.index, strict=True) for e in _equality(Affine.symbol(a), i)]
+            same = [e for a, i in zip(at, s.assign.target.index, strict=True) for e in equality(Affine.symbol(a), i)]
             pieces = tuple(Polyhedron((*piece.constraints, *same)) for piece in s.domain.pieces)
             points = to_set(Condition(pieces), (*places, *inner), ())
             found = found.union(_leading_dimensions(points, len(places)))
@@ -166,10 +166,6 @@ class _Expansion(Rewriter):
 def _leading_dimensions(points: isl.Set, count: int) -> isl.Set:
     """Projection on the first dimensions."""
     return points.project_out(isl.dim_type.set, count, points.dim(isl.dim_type.set) - count)
-
-
-def _equality(one: Affine, other: Affine) -> list[Affine]:
-    return [one - other, other - one]
 
 
 class _CopyReferences(Rewriter):
