@@ -18,6 +18,7 @@ from polyloom.targets.tensix.map.loops.thread import (
     Part,
     Parts,
     assemble_thread,
+    await_idle,
     encode_word,
     inline_words,
     setc16_words,
@@ -32,8 +33,6 @@ Programs = tuple[list[Lines], list[Lines], list[Lines]]
 # The reasons of a listing recognize the barrier by these registers (origins.py).
 MEETING: Final = ("s9", "s10", "s11")
 """Registers by which cores meet, which no stage uses."""
-_IDLE: Final = 0xFFE80004
-"""Where a load waits until the thread is idle."""
 _JUMPS: Final = ("bnez", "beqz", "blt", "bge", "jal")
 _SEMAPHORES: Final = 15
 """Those that stages use."""
@@ -125,7 +124,7 @@ def _barrier(thread: int, done: int, meeting: int) -> Lines:
     lines = (
         inline_words(encode_word("SEMINIT", max_value=15, sem_sel=_SEMAPHORES)) if thread == THREADS.index("t2") else []
     )
-    lines += [f"li s9, {_IDLE:#x}", "lw s11, 0(s9)", "add s11, s11, s11"]  # behind the use, the load is done
+    lines += await_idle("s9", "s11")
     # Counts only grow, so no word has to be reset between stages.
     lines += [f"li s9, {meeting:#x}", f"li s10, {done}", f"sw s10, {4 * thread}(s9)"]
     for other in range(3):

@@ -12,10 +12,12 @@ from typing import Final
 
 from polyloom.targets.tensix.map.loops.shape import NOP, Product, row_blocks
 from polyloom.targets.tensix.map.loops.thread import (
+    EXPANDER_IDLE,
     MISC,
     UNPACK,
     Lines,
     Part,
+    await_idle,
     configure_mop,
     counted_loop,
     encode_word,
@@ -28,8 +30,6 @@ from polyloom.targets.tensix.words.arrays import tiles
 
 _MOST: Final = 127
 """Iterations of a loop of the MOP expander."""
-_IDLE: Final = 0xFFE80008
-"""Where a load waits until the MOP expander is idle."""
 
 
 def mop_chunk(depth: int) -> int:
@@ -51,7 +51,7 @@ def unpack(p: Product) -> Part:
             *counted_loop(f"columns{number}", "s3", p.columns, column),
             f"addi s1, s1, {count}",
         ]
-        lines += [f"li s6, {_IDLE:#x}", "lw s6, 0(s6)", "add s6, s6, s6"]  # behind the use, the load is done
+        lines += await_idle("s6", "s6", EXPANDER_IDLE)
         # The expander must be idle before it is configured again, for which the load above waits (page of `MOP`).
         lines += configure_unpacking(step, count)
         lines += counted_loop(f"rows{number}", "s5", times, row)

@@ -29,8 +29,10 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
+    await_idle,
     counted_loop,
     encode_word,
+    exchange,
     inline_words,
     push_register,
     thread_configuration,
@@ -45,8 +47,6 @@ MEETING: Final = 32
 """Bytes of these words."""
 _PAIR, _TURN = 3, 40
 """Cycles in which the matrix unit waits from one pair of tiles to the next, and from one column to the next, about."""
-_IDLE: Final = 0xFFE80004
-"""Where a load waits until the thread is idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +182,6 @@ def tell_count(s: Stream, word: int, register: str) -> Lines:
     return [f"li t2, {s.words:#x}", f"sw {register}, {word}(t2)"]
 
 
-def await_idle() -> Lines:
-    """Wait of a core until its thread is idle (ISA documentation, TTSync)."""
-    return [f"li t0, {_IDLE:#x}", "lw t1, 0(t0)", "add t1, t1, t1"]  # behind the use, the load is done
-
-
 def _unpack(s: Stream) -> Part:
     """T0: s1 and s3 are the places of the panel and of the next one's, s2 and s4 those of columns; s9 and s10 count
     columns and panels.
@@ -201,23 +196,19 @@ def _unpack(s: Stream) -> Part:
         *push_register("s1"),
         *push_register("s2"),
         *run,
-        *_exchange("s2", "s4"),
+        *exchange("s2", "s4"),
     ]
     panel = [
         "addi s10, s10, 1",
         *await_count(s, PANELS, "s10", "panel"),
         *counted_loop("columns", "s6", p.columns, column),
-        *_exchange("s1", "s3"),
+        *exchange("s1", "s3"),
     ]
     lines = [*begin_unpacking(), *configure_unpacking(step, s.panel_rows), "li s9, 0", "li s10, 0"]
     lines += [f"li s1, {at[1]:#x}", f"li s3, {at[1] + (s.panel_tiles if s.panels > 1 else 0):#x}"]
     lines += [f"li s2, {at[0]:#x}", f"li s4, {at[0] + s.column_tiles:#x}"]
     lines += counted_loop("panels", "s7", p.rows // s.panel_rows, panel)
     return Part(product_unpackers(p), thread_configuration(SRCA_SET_SetOvrdWithAddr=1), UNPACK | MISC, lines)
-
-
-def _exchange(first: str, second: str) -> Lines:
-    return [f"mv t1, {first}", f"mv {first}, {second}", f"mv {second}, t1"]
 
 
 def _pack(s: Stream) -> Part:

@@ -17,7 +17,7 @@ from polyloom.targets.tensix.map.loops.stream import (
     await_count,
     tell_count,
 )
-from polyloom.targets.tensix.map.loops.thread import Lines, counted_loop
+from polyloom.targets.tensix.map.loops.thread import Lines, counted_loop, exchange
 from polyloom.targets.tensix.words.arrays.tiles import tile_pitch
 
 _NIU: tuple[str, str] = ("0xffb20000", "0xffb30000")
@@ -49,9 +49,7 @@ def read_columns(s: Stream) -> Lines:
         "addi s4, s4, 1",
         "addi s5, s5, 1",
         *tell_count(s, COLUMNS, "s4"),
-        "mv t1, s1",
-        "mv s1, s2",
-        "mv s2, t1",
+        *exchange("s1", "s2"),
         f"li t1, {pitch}",
         "add s3, s3, t1",
     ]
@@ -84,7 +82,7 @@ def _read_epilogue_arrays(s: Stream) -> Lines:
         lines += [f"li t1, {n * s.beside_pitch:#x}", "add t1, t1, s10", f"sw t1, {_ANSWER}(t0)"]
         lines += [f"sw zero, {_CONTROL}(t0)", f"li t1, {size}", f"sw t1, {_LENGTH}(t0)"]
         lines += ["li t1, 1", f"sw t1, {_COMMAND}(t0)", f"addi s6, s6, {_packets(size)}"]
-    return [*lines, f"li t1, {s.beside_pitch}", "add s9, s9, t1", "mv t1, s10", "mv s10, s11", "mv s11, t1"]
+    return [*lines, f"li t1, {s.beside_pitch}", "add s9, s9, t1", *exchange("s10", "s11")]
 
 
 def move_panels(s: Stream) -> Lines:
@@ -119,9 +117,7 @@ def _read_panel(s: Stream, name: str) -> Lines:
         *_await_packets("s5", _READS, f"{name}.arrived"),
         "addi s4, s4, 1",
         *tell_count(s, PANELS, "s4"),
-        "mv t1, s1",
-        "mv s1, s2",
-        "mv s2, t1",
+        *exchange("s1", "s2"),
         f"li t1, {s.panel_tiles * s.factor_pitch}",
         "add s3, s3, t1",
     ]
@@ -152,9 +148,7 @@ def _write_columns(s: Stream, name: str) -> Lines:
         "lw t1, 0x280(s0)",
         f"bnez t1, {name}.sent",
         *tell_count(s, WRITTEN, "s9"),
-        "mv t1, s6",
-        "mv s6, s7",
-        "mv s7, t1",
+        *exchange("s6", "s7"),
     ]
     return counted_loop(f"{name}.columns", "s11", s.product.columns, column)
 

@@ -30,6 +30,9 @@ SCALAR_BUSY, UNPACKER_BUSY, PACKERS_BUSY, MATRIX_BUSY, STORES, VECTOR_BUSY = 0x1
 stores, the vector unit."""
 IS_EMPTY: Final = 1
 """SEMWAIT waits while a semaphore is 0."""
+THREAD_IDLE: Final = 0xFFE80004
+EXPANDER_IDLE: Final = 0xFFE80008
+"""Where a load waits until the core's thread, or its MOP expander, is idle (ISA documentation, TTSync)."""
 Lines = list[str]
 
 
@@ -121,6 +124,16 @@ def configure_mop(words: Sequence[int]) -> Lines:
 def push_register(register: str) -> Lines:
     """Push of a word that the core has computed; `start` has set s0."""
     return [f"sw {register}, 0(s0)"]
+
+
+def await_idle(at: str = "t0", loaded: str = "t1", where: int = THREAD_IDLE) -> Lines:
+    """Wait of a core until its thread is idle, by a load; the registers are for its address and its value."""
+    return [f"li {at}, {where:#x}", f"lw {loaded}, 0({at})", f"add {loaded}, {loaded}, {loaded}"]  # the use waits
+
+
+def exchange(first: str, second: str) -> Lines:
+    """Exchange of two registers, such as the places of two buffers."""
+    return [f"mv t1, {first}", f"mv {first}, {second}", f"mv {second}, t1"]
 
 
 def start() -> Lines:

@@ -34,6 +34,7 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
+    await_idle,
     encode_word,
     inline_words,
     push_register,
@@ -54,7 +55,6 @@ _FREE, _FILLED, _COMPUTED, _COMPLETE, _PACKED = 1, 2, 4, 8, 16
 """`_PACKED` are free halves as T1 counts them."""
 _ROW: Final = 64
 """Datums that a step of an unpacker's Y counter goes on."""
-_IDLE: Final = 0xFFE80004
 _ADDRESS: Final = 4
 """General register of a packer's address."""
 
@@ -202,7 +202,7 @@ def _compute(p: Phases) -> Part:
     both = [*_wait(_PACKED, VECTOR), *_wait(_PACKED, VECTOR)]
     given_back = [encode_word("SEMPOST", sem_sel=_PACKED)] * 2
     # A load behind the wait gets what T2 has packed.
-    waits = [f"li t2, {_IDLE:#x}", "lw t2, 0(t2)", "add t2, t2, t2"]
+    waits = await_idle("t2", "t2")
     barrier = [*inline_words(*both, *given_back), *waits] if p.reads_results else []
     body = scalar_code(p.vectors, Thread(lambda s, e: _compute_strip(s, p, e), barrier), p.lanes)
     return Part({}, advances, VECTOR, [*set_up, *body])

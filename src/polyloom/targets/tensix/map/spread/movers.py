@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.targets.tensix.map.loops.stream import PACKED, WRITTEN, await_count, tell_count
-from polyloom.targets.tensix.map.loops.thread import Lines, counted_loop
+from polyloom.targets.tensix.map.loops.thread import Lines, counted_loop, exchange
 from polyloom.targets.tensix.map.spread.registers import (
     CONTROL,
     DATA,
@@ -111,7 +111,7 @@ def _give_chunks(s: Spread) -> Lines:
         "await:",
         "lw t1, 0(a7)",
         "bnez t1, await",
-        *_exchange("a7", "a0"),
+        *exchange("a7", "a0"),
         *_multicast_chunk(s),
         "add s4, s4, t3",
         "addi s10, s10, 1",
@@ -131,7 +131,7 @@ def _read_chunk(s: Spread, name: str) -> Lines:
         lines += [f"li t1, {at}", "add t1, t1, t0", f"sw t1, {TARGET_LOW}(a4)"]
         lines += [f"li t1, {at}", "add t1, t1, s3", f"sw t1, {RETURN_LOW}(a4)"]
         lines += [*set_register("a4", LENGTH, size), *start_request("a4", f"{name}{n}")]
-    return [*lines, *_exchange("a5", "a6"), "addi s2, s2, 8", "add s3, s3, t3"]
+    return [*lines, *exchange("a5", "a6"), "addi s2, s2, 8", "add s3, s3, t3"]
 
 
 def _multicast_chunk(s: Spread) -> Lines:
@@ -152,11 +152,7 @@ def _write_column(s: Spread) -> Lines:
         lines += [*set_register("a3", LENGTH, size), *start_request("a3", f"block{n}")]
     # T2 may overwrite a buffer that has left L1, wherever its packets are by then.
     lines += [*await_zero(outgoing(0, _RESULT), "left"), *tell_count(s.stream, WRITTEN, "s9")]
-    return [*lines, *_exchange("s6", "s7"), "addi s8, s8, 8"]
-
-
-def _exchange(first: str, second: str) -> Lines:
-    return [f"mv t1, {first}", f"mv {first}, {second}", f"mv {second}, t1"]
+    return [*lines, *exchange("s6", "s7"), "addi s8, s8, 8"]
 
 
 def move_slices(s: Spread) -> Lines:
@@ -182,7 +178,7 @@ def move_slices(s: Spread) -> Lines:
     column += ["mv t2, s1", *_move_parts("a2", "t2", "give")]
     column += [*copy_word("a2", TARGET_LOW, SLICE_FLAG), *copy_word("a2", TARGET_HIGH, COLUMN)]
     column += [*copy_word("a2", LENGTH, SLICE_MASK), *set_register("a2", CONTROL, TELL), f"sw s7, {DATA}(a2)"]
-    column += [*start_request("a2", "told"), *_exchange("s1", "s2"), *_exchange("s3", "s4"), *_exchange("s5", "s6")]
+    column += [*start_request("a2", "told"), *exchange("s1", "s2"), *exchange("s3", "s4"), *exchange("s5", "s6")]
     column += ["addi s10, s10, 8"]
     # Every panel meets the same columns, so that the table begins again.
     start = [f"li s10, {s.table + TABLE:#x}", f"lw t1, {CHUNKS}(a1)", *_advance_table("s10", "s10", s.panels)]

@@ -18,8 +18,10 @@ from polyloom.targets.tensix.map.loops.thread import (
     Lines,
     Part,
     Parts,
+    await_idle,
     counted_loop,
     encode_word,
+    exchange,
     inline_words,
     push_register,
     thread_configuration,
@@ -38,8 +40,6 @@ from polyloom.targets.tensix.map.spread.registers import (
 )
 from polyloom.targets.tensix.map.spread.shape import COLUMN, FREE_COLUMNS, FREE_PANELS, LEFT, RIGHT, ROW, Spread
 
-_IDLE: Final = 0xFFE80004
-"""Where a load waits until the thread is idle."""
 _ATOMIC: Final = 1
 
 
@@ -94,9 +94,7 @@ def _begin_column() -> Lines:
 
 def _end_column(label: str) -> Lines:
     """The column's buffer goes back to all tiles that fill it."""
-    idle = [f"li t0, {_IDLE:#x}", "lw t1, 0(t0)", "add t1, t1, t1"]  # behind the use, the load is done
-    swap = [line for a, b in (("s2", "s4"), ("s3", "s6")) for line in (f"mv t1, {a}", f"mv {a}, {b}", f"mv {b}, t1")]
-    return [*idle, *_signal(1, "mv t1, s3", label), *swap]
+    return [*await_idle(), *_signal(1, "mv t1, s3", label), *exchange("s2", "s4"), *exchange("s3", "s6")]
 
 
 def _set_up_signals(s: Spread) -> Lines:

@@ -23,10 +23,9 @@ from polyloom.targets.tensix.map.loops.stream import (
     WRITTEN,
     Stream,
     await_count,
-    await_idle,
     tell_count,
 )
-from polyloom.targets.tensix.map.loops.thread import Lines, Parts, inline_words
+from polyloom.targets.tensix.map.loops.thread import Lines, Parts, await_idle, exchange, inline_words
 
 
 def stream_threads(s: Stream, e: Epilogue) -> Parts:
@@ -52,9 +51,7 @@ def _begin_column(s: Stream, buffer: int) -> Lines:
     # A branch, since panels have odd numbers of columns, too, and buffers go by pairs of columns.
     panel = [f"bnez a5, same{buffer}", "addi s10, s10, 1", *await_count(s, PANELS, "s10", f"panel{buffer}")]
     panel += [
-        "mv t1, s3",
-        "mv s3, s11",
-        "mv s11, t1",
+        *exchange("s3", "s11"),
         f"li a5, {s.product.columns}",
         f"same{buffer}:",
         "addi a5, a5, -1",
