@@ -6,16 +6,9 @@
 #include <string>
 
 #include "belt/model.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::belt;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 using Words = std::vector<uint64_t>;
 using Random = std::mt19937_64;

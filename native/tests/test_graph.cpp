@@ -9,16 +9,9 @@
 #include <string>
 
 #include "graph/construct.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::graph;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 static std::vector<bool> reached(Node n, const std::vector<Edge>& edges, Node root, Node without) {
     std::vector<bool> seen(n);

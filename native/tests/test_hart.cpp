@@ -7,16 +7,9 @@
 #include <vector>
 
 #include "riscv/execute.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::riscv;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 static constexpr uint32_t ALL = 0x3ff, NO_C = ALL & ~(1u << 5);
 static constexpr uint64_t BASE = 0x1000, SIZE = 0x1000, OUT = 0x10;

@@ -9,16 +9,9 @@
 #include <vector>
 
 #include "minion/chip.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::minion;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 constexpr uint64_t CODE = Memory::DRAM + 0x1000, HANDLER = CODE + 0x1000, TABLES = Memory::DRAM + 0x900000;
 

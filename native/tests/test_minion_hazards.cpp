@@ -7,16 +7,9 @@
 #include "minion/deadlock.hpp"
 #include "minion/hazards.hpp"
 #include "minion/tensor_words.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::minion;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 static constexpr uint64_t DRAM = 0x8000800000, SCRATCHPAD = 0x80000000;
 static constexpr uint64_t LATER = 0x1000;

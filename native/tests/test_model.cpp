@@ -9,16 +9,9 @@
 #include "tcpa/kinds.hpp"
 #include "tcpa/model.hpp"
 #include "tcpa/operations.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::tcpa;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 static constexpr uint16_t i32(Operation o) { return opcode_of(o, Type::i32); }
 

@@ -8,16 +8,9 @@
 #include "riscv/executions.hpp"
 #include "riscv/float.hpp"
 #include "riscv/search.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::riscv;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 static constexpr uint32_t ALL = 0x3ff, ADDI_A0_1 = 0x00150513, RET = 0x00008067;
 static constexpr uint64_t BASE = 0x1000, SIZE = 0x1000;

@@ -8,16 +8,9 @@
 #include <vector>
 
 #include "tensix/tile.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::tensix;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 static void a_vector_addition() {
     Tile tile;

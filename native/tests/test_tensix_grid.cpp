@@ -8,16 +8,9 @@
 #include <vector>
 
 #include "tensix/grid.hpp"
+#include "tests/expect.hpp"
 
 using namespace polyloom::tensix;
-
-static int failures = 0;
-
-static void expect(bool condition, const std::string& what) {
-    if (condition) return;
-    ++failures;
-    std::printf("FAILED: %s\n", what.c_str());
-}
 
 // lui and addi of `value` to a register, and a store of it at an offset of another one.
 static void load(std::vector<uint32_t>& code, uint32_t to, uint32_t value) {

@@ -100,7 +100,7 @@ def test_a_terminal_shows_what_is_measured(monkeypatch: pytest.MonkeyPatch, caps
 def test_all_rows_of_minions_have_the_same_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minion, "measures", lambda: [minion.Measure("tile", 529, "cycles", lambda: 529.0)])
     monkeypatch.setattr(minion, "PRODUCTS", (minion.Product("f32", (16, 16, 16), True, {"utilization": 0.5}),))
-    blind = minion.memory.Blind("a load", 10, "cycles", lambda: 11.0)
+    blind = minion.Measure("a load", 10, "cycles", lambda: 11.0)
     monkeypatch.setattr(minion.memory, "blind_rows", lambda: (blind,))
     for name in ("rows", "convolution_rows"):
         monkeypatch.setattr(minion.chains, name, lambda: iter([{"what": "a chain", "model": 1, "unit": "cycles"}]))

@@ -38,7 +38,7 @@ def test_the_model_takes_what_the_silicon_takes(measure: minion.Measure) -> None
 
 
 @pytest.mark.parametrize("row", memory.blind_rows(), ids=[row.what for row in memory.blind_rows()])
-def test_rows_that_nothing_was_fitted_to(row: memory.Blind) -> None:
+def test_rows_that_nothing_was_fitted_to(row: minion.Measure) -> None:
     """Those of chains are within 2 %; that of rows is whole cycles, and a neighbourhood's rate is `about 50`."""
     assert row.model() == pytest.approx(row.silicon, rel=0.02 if "chain" in row.what else 0.06, abs=1.5)
 

@@ -62,13 +62,13 @@ class Browser:
                 return found["result"]
             self._note(found)
 
-    def open(self, path: Path, width: int, height: int = 900, *, dark: bool = False) -> None:
-        """Load a file, at a width, and wait until it is drawn."""
+    def open(self, path: Path, width: int, height: int = 900, *, dark: bool = False, query: str = "") -> None:
+        """Load a file, at a width, and wait until it is drawn; `query` is what stands behind its address."""
         self.requests, self.errors = [], []
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
         self.resize(width, height)
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=path.as_uri() + query)
         self.run("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))")
         self.settle()
 

@@ -45,8 +45,7 @@ def test_pictures_follow_the_theme_and_fit(site: Path, chrome: Browser) -> None:
 
 
 def test_search_works_from_a_file(site: Path, chrome: Browser) -> None:
-    chrome.open(site / "search.html", 1200)
-    chrome.run("location.search = '?q=initiation'")
+    chrome.open(site / "search.html", 1200, query="?q=initiation")
     end = monotonic() + 60
     while not (found := chrome.run("[...document.querySelectorAll('#search-results li a')].map(a => a.href).join()")):
         assert monotonic() < end, "nothing was found"

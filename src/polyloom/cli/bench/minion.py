@@ -25,6 +25,7 @@ from polyloom.cli import examples
 from polyloom.cli.bench import minion_chains as chains
 from polyloom.cli.bench import minion_memory as memory
 from polyloom.cli.bench import minion_programs as programs
+from polyloom.cli.bench.minion_programs import LINE, SHIRE, Measure
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import peer as emulator
@@ -37,17 +38,8 @@ from polyloom.targets.target import Job, Loaded
 
 Row = dict[str, object]
 HERTZ: Final = 600e6
-LINE: Final = 64
-SHIRE, CHIP = 32, 1024
+CHIP: Final = 1024
 _COLUMNS: Final = ("what", "silicon", "asked", "model", "off", "unit")
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    what: str
-    silicon: float
-    unit: str
-    model: Callable[[], float]
 
 
 def rows(peer: str | None = None) -> Iterator[Row]:
@@ -74,7 +66,7 @@ def measures() -> list[Measure]:
     return [*_tiles(), *_load_measures(), *_messages(), *_home_measures()]
 
 
-def _measure_row(measure: Measure | memory.Blind) -> Row:
+def _measure_row(measure: Measure) -> Row:
     model = measure.model()
     return {
         "what": measure.what,

@@ -9,17 +9,14 @@ of them at 600 MHz.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from polyloom._native.minion import FabricBench
 from polyloom.cli.bench import minion_programs as programs
+from polyloom.cli.bench.minion_programs import LINE, SHIRE, Measure
 
-_LINE: Final = 64
-_SHIRE: Final = 32
 _ROW, _BANK = 18, 10
 """Bits of an address: another row of the same bank, and another bank."""
 _NEAR, _FAR = 4 << 20, 256 << 20
@@ -28,22 +25,18 @@ _STEPS: Final = 2000
 _LOAD: Final = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Blind:
-    what: str
-    silicon: float
-    unit: str
-    model: Callable[[], float]
-
-
-def blind_rows() -> tuple[Blind, ...]:
+def blind_rows() -> tuple[Measure, ...]:
     """Rows of silicon that were named before anything was fitted, and left out of it."""
 
-    def chain(size: int, shire: int, what: str, silicon: float) -> Blind:
-        return Blind(f"chain of loads from {what}, shire {shire}", silicon, "cycles a load", lambda: chase(size, shire))
+    def chain(size: int, shire: int, what: str, silicon: float) -> Measure:
+        return Measure(
+            f"chain of loads from {what}, shire {shire}", silicon, "cycles a load", lambda: chase(size, shire)
+        )
 
-    def second(bit: int, what: str, silicon: float) -> Blind:
-        return Blind(f"a load behind another from DRAM, {what}", silicon, "cycles more", lambda: later_line_delay(bit))
+    def second(bit: int, what: str, silicon: float) -> Measure:
+        return Measure(
+            f"a load behind another from DRAM, {what}", silicon, "cycles more", lambda: later_line_delay(bit)
+        )
 
     return (
         chain(_NEAR, 24, "L3", 159.3),
@@ -52,19 +45,19 @@ def blind_rows() -> tuple[Blind, ...]:
         chain(_FAR, 7, "DRAM", 288.4),
         second(_ROW, "another row of its bank", 10),
         second(_BANK, "another bank", 0),
-        Blind("8 minions stream from their shire's scratchpad", 50, "B a cycle", stream),
+        Measure("8 minions stream from their shire's scratchpad", 50, "B a cycle", stream),
     )
 
 
 def chase(size: int, shire: int) -> float:
     """Cycles of a load whose address is what the one before has loaded, a line each, in a random order."""
-    lines, random = size // _LINE, np.random.default_rng(1)
+    lines, random = size // LINE, np.random.default_rng(1)
     # L3 has every line after one round; in DRAM no line is met twice.
     warm, count = (lines, lines) if size == _NEAR else (0, 2 * _STEPS + 1)
-    order = random.permutation(lines)[:count] * _LINE + programs.DRAM
+    order = random.permutation(lines)[:count] * LINE + programs.DRAM
     chain = [(int(at), int(to).to_bytes(8, "little")) for at, to in zip(order, np.roll(order, -1), strict=True)]
     few, many = (
-        programs.run(programs.chase(shire, chain[0][0], warm + n), _SHIRE * (shire + 1), chain)
+        programs.run(programs.chase(shire, chain[0][0], warm + n), SHIRE * (shire + 1), chain)
         for n in (_STEPS, 2 * _STEPS)
     )
     return (many - few) / _STEPS
@@ -86,4 +79,4 @@ def _latency(addresses: list[int], at: int) -> int:
 
 def stream() -> float:
     """Bytes a cycle that the minions of one neighbourhood load, each its own 32 lines again and again."""
-    return 2 * 8 * 16 * _LINE / programs.cycles_per_repetition(programs.streams, 8, 10, 40)
+    return 2 * 8 * 16 * LINE / programs.cycles_per_repetition(programs.streams, 8, 10, 40)

@@ -7,6 +7,7 @@ Each is run for two counts of repetitions; the difference is free of start and e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from polyloom._native.minion import Chip
@@ -41,6 +42,16 @@ end:
     csrw validation0, t0
 """
 Text = Callable[[int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Row of a table: what silicon takes, and how the model is asked."""
+
+    what: str
+    silicon: float
+    unit: str
+    model: Callable[[], float]
 
 
 def run(text: str, minions: int, data: Sequence[tuple[int, bytes]] = ()) -> int:
