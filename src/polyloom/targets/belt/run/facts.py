@@ -90,5 +90,7 @@ _REASONS: Final = {
     "stations": "more loads than stations",
     "scratch": "its frames do not fit into scratch",
     "belt": "its values do not fit onto the belt",
+    "schedule": "no solver found a schedule",
+    "none": "its first passes would take Nones for values",
 }
-"""What the words of `reason` mean."""
+"""What the words of `reason` mean (`LoopFacts`)."""

@@ -142,7 +142,7 @@ def _simulation(data: bytes, machine: Machine, result: model.Result) -> Simulati
 
 def _cycle_progress(progress: Progress, data: bytes) -> Callable[[int], None]:
     """The progress of a run, by its cycle."""
-    cycles = max(1, predicted_cycles(concrete_file.decode(data)))
+    cycles = max(1, predict_cycles(data))
     return lambda cycle: progress("running", min(1.0, cycle / cycles))
 
 

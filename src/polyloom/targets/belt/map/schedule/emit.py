@@ -14,7 +14,6 @@ from polyloom.targets.belt.map.schedule.graph import LOADS, Absent, Graph, Node,
 from polyloom.targets.belt.map.schedule.open_code import Code, Linear
 from polyloom.targets.belt.map.schedule.origins import node_places
 from polyloom.targets.belt.map.schedule.pipeline import Pipelined
-from polyloom.targets.belt.map.schedule.positions import Belt
 from polyloom.targets.belt.map.schedule.prologue_passes import entry_values, frame_values
 from polyloom.targets.belt.map.schedule.spill import frame_age
 from polyloom.targets.belt.source.ir import Constant, Operand, Value
@@ -185,8 +184,3 @@ def _make_note(graph: Graph, node: Node, stage: int | None, place: Place) -> Not
 
 def _name(graph: Graph, source: Source) -> str:
     return graph.nodes[source.node].results[source.result].name if isinstance(source, Read) else ""
-
-
-def high_water(belt: Belt) -> int:
-    """High-water mark: positions of the belt that are read."""
-    return 1 + max(belt.positions.values(), default=-1)
