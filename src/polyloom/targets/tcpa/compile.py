@@ -2,6 +2,7 @@
 """Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
 
     equations -> relays where registers are short -> reduced dependence graph
+      -> fewer moves where these bound the interval
       -> additions on multipliers where these are free
       -> copies where an instruction has too few destinations
       -> allocations x scan orders -> modulo schedules -> the candidates worth keeping -> registers and routes -> tables
@@ -13,9 +14,9 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError, input_error
 from polyloom.ir.pla import Program
@@ -29,6 +30,7 @@ from polyloom.targets.tcpa.map import lifetimes, pass_forms, symbolic_tables, us
 from polyloom.targets.tcpa.map.allocate import list_allocations, list_scan_orders
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
+from polyloom.targets.tcpa.map.move_elimination import eliminate_moves
 from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
 from polyloom.targets.tcpa.map.register_demand import check_demand, check_outputs
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
@@ -45,8 +47,6 @@ __all__ = ["CANDIDATES", "UserMapping", "compile_program", "parse_mapping"]
 # The interference graphs and the dependence graph compare equations pair by pair.
 EQUATIONS = 1000
 """Equations of one program: the time grows with the square of their number."""
-T = TypeVar("T")
-Change: TypeAlias = Callable[[T], T]
 CANDIDATES = 8
 """How many candidates a symbolic configuration stores at most."""
 
@@ -68,29 +68,31 @@ def compile_program(
     """
     tell = progress or silent
     changed: set[str] = set()
-
-    def record_change(name: str, change: Change[T], given: T) -> T:
-        made = change(given)
-        changed.update([name] if made is not given else [])
-        return made
-
-    def run_mapping(relays: Change[Program], balance: Change[Graph]) -> Symbolic:
-        changes = partial(record_change, "relays", relays), partial(record_change, "balance", balance)
-        return run_passes(program, _passes(machine, mapping, candidates, tell, *changes), watch)
-
     # A mapping of the user's names the equations that there are.
-    usual = _identity if mapping is not None else partial(insert_relays_if_short, machine=machine)
+    usual = _Rewrites(balance=partial(balance_units, machine=machine))
+    if mapping is None:
+        relays, moves = partial(insert_relays_if_short, machine=machine), partial(eliminate_moves, machine=machine)
+        usual = replace(usual, relays=relays, moves=moves)
+
+    def run_mapping(rewrites: _Rewrites) -> Symbolic:
+        return run_passes(program, _passes(machine, mapping, candidates, tell, rewrites, changed), watch)
+
     try:
-        symbolic = run_mapping(usual, partial(balance_units, machine=machine))
+        symbolic = run_mapping(usual)
     except PolyloomError as error:
         if error.exit_code != INFEASIBLE:
             raise
-        others: list[Change[Program]] = []
+        others: list[_Rewrites] = []
+        # Each equation that writes an output takes an output register.
+        if "moves" in changed:
+            others.append(replace(usual, moves=_keep_graph))
         # A shorter interval keeps more values at a time than registers hold, perhaps.
-        others += [usual] if "balance" in changed else []
+        if "balance" in changed:
+            others.append(_Rewrites(usual.relays))
         # Operations that exclude each other share the registers of a distance only if they read at the same time.
-        others += [partial(insert_relays, machine=machine)] if mapping is None and "relays" not in changed else []
-        symbolic = _try_attempts([partial(run_mapping, relays, _identity) for relays in others], error)
+        if mapping is None and "relays" not in changed:
+            others.append(_Rewrites(partial(insert_relays, machine=machine)))
+        symbolic = _try_attempts([partial(run_mapping, rewrites) for rewrites in others], error)
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
 
@@ -107,8 +109,22 @@ def _try_attempts(attempts: Iterable[Callable[[], Symbolic]], error: PolyloomErr
     raise error
 
 
-def _identity(given: T) -> T:
-    return given
+def _keep_program(program: Program) -> Program:
+    return program
+
+
+def _keep_graph(graph: Graph) -> Graph:
+    return graph
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewrites:
+    """Rewrites of a program and its graph that the machine asks for; each gives back what it got, where it does
+    nothing."""
+
+    relays: Callable[[Program], Program] = _keep_program
+    moves: Callable[[Graph], Graph] = _keep_graph
+    balance: Callable[[Graph], Graph] = _keep_graph
 
 
 def _passes(
@@ -116,14 +132,25 @@ def _passes(
     mapping: UserMapping | None,
     candidates: int,
     tell: Progress,
-    relays: Change[Program],
-    balance: Change[Graph],
+    rewrites: _Rewrites,
+    changed: set[str],
 ) -> tuple[Pass[Any, Any], ...]:
+    """All passes; `changed` gets the names of the rewrites that did something."""
+
+    def record_rewrite(name: str) -> Callable[[Any], Any]:
+        def rewrite(given: Any) -> Any:
+            made = getattr(rewrites, name)(given)
+            changed.update([name] if made is not given else [])
+            return made
+
+        return rewrite
+
     return (
         Pass("equations", lambda program: program, pass_forms.EQUATIONS),
-        Pass("relays", relays, pass_forms.EQUATIONS),
+        Pass("relays", record_rewrite("relays"), pass_forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
-        Pass("balance", balance, pass_forms.GRAPH),
+        Pass("moves", record_rewrite("moves"), pass_forms.GRAPH),
+        Pass("balance", record_rewrite("balance"), pass_forms.GRAPH),
         Pass("copies", partial(_limit_destinations, machine=machine), pass_forms.GRAPH),
         Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), pass_forms.SCHEDULES),
         Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), pass_forms.CANDIDATES),
@@ -131,7 +158,7 @@ def _passes(
     )
 
 
-PASSES: Final = ("equations", "relays", "graph", "balance", "copies", "schedules", "candidates", "tables")
+PASSES: Final = ("equations", "relays", "graph", "moves", "balance", "copies", "schedules", "candidates", "tables")
 """The names of all passes, in their order."""
 
 

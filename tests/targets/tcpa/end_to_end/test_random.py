@@ -30,7 +30,7 @@ from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 pytestmark = pytest.mark.usefixtures("roughly_scheduled")
 CHUNKS, PROGRAMS, PLACEMENTS, SHARE = 12, 7, 6, 0.6
 REGIONS = ((1, 1), (1, 2), (1, 4), (3, 1), (2, 2), (2, 3), (4, 4), (4, 1), (3, 3), (3, 4))
-MEMBERS = ("unit", "unit", "unit", "wide", "wide", "ideal", "paper", "fau")
+MEMBERS = ("unit", "unit", "generic", "wide", "wide", "ideal", "paper", "fau")
 SMALL = 6
 """The most equations that are mapped to the members with few units and one destination: the search for copies takes
 long."""

@@ -18,7 +18,7 @@ from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.operations import BY_NAME, STORED
 from polyloom.ir.pla import Equation
 from polyloom.ir.rdg import Graph
-from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
+from polyloom.modulo.guards.bounds import PLACES, recurrence_minimum, resource_minimum
 from polyloom.modulo.guards.check import check, violations
 from polyloom.modulo.guards.problem import Guarded, Short, Solution, operation
 from polyloom.modulo.guards.solve import solve
@@ -90,7 +90,6 @@ def build_problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare
         operations.append(operation(e.name, units, latencies, pipelined))
     edges = [(w.node, use) for use in graph.uses for w in use.writers]
     variables = tuple(dict.fromkeys(use.variable for use in graph.uses))
-    groups = (graph.variable_writers(v) for v in variables)
     # Too many readers for one destination each: these must share one general register, whose values live for less than
     # pi.
     general = {v for v in variables if count_destinations(graph, v, separate=True) > machine.destinations}
@@ -107,13 +106,36 @@ def build_problem(graph: Graph, machine: Machine, distance: Distance, rare: Rare
     )
     return Guarded(
         Problem(tuple(operations), tuple(Resource(u.name) for u in machine.units), dependences),
-        aligned=tuple(dict.fromkeys(g for g in groups if len(g) > 1)),
+        aligned=_aligned_groups(graph, variables),
         exclusive=graph.exclusive,
         short=tuple(
             dict.fromkeys(Short(v, use.consumer) for v, use in edges if use.is_local and use.variable in general)
         ),
         spans=tuple(dict.fromkeys(s for s in spans if s)),
     )
+
+
+def _aligned_groups(graph: Graph, variables: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    """Aligned operations: writers of one variable, and the parts of an equation of which one computes an output
+    (`move_elimination`), which take their operands from the same registers if they read in the same cycle."""
+    groups = list(dict.fromkeys(graph.variable_writers(v) for v in variables))
+    for part, whole in _split_equations(graph).items():
+        alone = all(whole not in g for g in groups)
+        groups = [*((*g, part) if whole in g else g for g in groups), *([(whole, part)] if alone else [])]
+    return tuple(g for g in groups if len(g) > 1)
+
+
+def _split_equations(graph: Graph) -> dict[int, int]:
+    """Equations of outputs, with the one that computes the same for a variable in other iterations."""
+    outputs = {a.name for a in graph.program.outputs}
+    found = dict[int, int]()
+    for pair in sorted(graph.exclusive):
+        whole, part = sorted(pair, key=lambda v: graph.equations[v].target.name in outputs)
+        one, other = graph.equations[whole], graph.equations[part]
+        same = (one.operation, one.operands) == (other.operation, other.operands)
+        if same and one.operation != "move" and (one.target.name in outputs) < (other.target.name in outputs):
+            found.setdefault(part, whole)
+    return found
 
 
 def list_schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) -> tuple[Scheduled, ...]:
@@ -135,11 +157,15 @@ def list_schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) ->
         if rare.operations and _interval_bound(usual) <= _interval_bound(wanted):
             wanted, rare = usual, NONE
         members.setdefault((wanted, rare), set()).add(m)
-    packed = resource_minimum(cautious).value
+    packed, recurring = resource_minimum(cautious).value, recurrence_minimum(cautious).value
     for (relaxed, rare), dimensions in members.items():
         # Bounds are cheap, searches are not: an innermost dimension that cannot do better is not solved.
         resource = resource_minimum(relaxed).value if rare.operations else packed
-        if max(resource, recurrence_minimum(relaxed).value) < solution.initiation_interval:
+        least = max(resource, recurrence_minimum(relaxed).value)
+        # Nor one whose bound a search has not decided already: dependences are not what made that one hard.
+        searched = relaxed.places(least) <= PLACES
+        undecided = least == max(packed, recurring) and searched and not solution.proved
+        if least < solution.initiation_interval and not undecided:
             better = solve(_relax_rows(graph, relaxed, rare, min(dimensions)))
             if better.initiation_interval < solution.initiation_interval:
                 found.append(_make_scheduled(graph, relaxed, better, frozenset(dimensions), False, (met, rare)))
