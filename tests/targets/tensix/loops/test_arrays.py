@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -94,3 +95,18 @@ def test_views_of_large_arrays_are_refused() -> None:
     text = "program f() where true {\nargument y: f32[4000000000]\n  y[$0] : [1] = f32(1.0)\n}\n"
     with pytest.raises(ValueError, match=r".*"):
         decode_views(text)
+
+
+@pytest.mark.parametrize("relation", ["<", "<=", ">", ">=", "==", "!="])
+def test_a_comparison_of_indices_is_a_mask(relation: str, tmp_path: Path) -> None:
+    """A triangle of a product: the matrix unit computes all of it, the vector unit selects."""
+    file = tmp_path / "f.py"
+    text = f"np.where(np.arange(N)[:, None] {relation} np.arange(N) + 2, A @ A.T + C, C)"
+    file.write_text(f"{HEAD}def f(C: pl.f32[N, N], A: pl.f32[N, M]) -> None:\n    C[:, :] = {text}\n")
+    rng = np.random.default_rng(1)
+    given = {"C": rng.random((40, 40), np.float32), "A": rng.random((40, 33), np.float32)}
+    result = pl.compile(str(file), on="tensix").run({"N": 40, "M": 33}, **{n: x.copy() for n, x in given.items()})
+    assert result.verified and [stage["what"] for stage in cast("list[dict[str, Any]]", result.data["stages"])] == ["product", "element-wise"]
+    changed = np.asarray(result.outputs["C"]) != given["C"]
+    expected = eval(f"np.arange(40)[:, None] {relation} np.arange(40) + 2")
+    assert np.array_equal(changed, expected)
