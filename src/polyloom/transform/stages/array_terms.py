@@ -95,17 +95,17 @@ def _index_form(value: Value, extents: tuple[Affine, ...]) -> Affine | None:
             return None
 
 
-def _any_of(*pieces: tuple[Affine, ...]) -> Condition:
+def _union(*pieces: tuple[Affine, ...]) -> Condition:
     return Condition(tuple(map(Polyhedron, pieces)))
 
 
 _RELATIONS: Final[Mapping[str, Callable[[Affine], Condition]]] = {
-    "lt": lambda less: _any_of((Affine() - less - 1,)),
-    "le": lambda less: _any_of((Affine() - less,)),
-    "gt": lambda less: _any_of((less - 1,)),
-    "ge": lambda less: _any_of((less,)),
-    "eq": lambda less: _any_of((less, Affine() - less)),
-    "ne": lambda less: _any_of((less - 1,), (Affine() - less - 1,)),
+    "lt": lambda less: _union((Affine() - less - 1,)),
+    "le": lambda less: _union((Affine() - less,)),
+    "gt": lambda less: _union((less - 1,)),
+    "ge": lambda less: _union((less,)),
+    "eq": lambda less: _union((less, Affine() - less)),
+    "ne": lambda less: _union((less - 1,), (Affine() - less - 1,)),
 }
 """By relation the condition under which a difference of both sides makes it hold."""
 

@@ -104,7 +104,7 @@ def test_a_comparison_of_indices_is_a_mask(relation: str, tmp_path: Path) -> Non
     text = f"np.where(np.arange(N)[:, None] {relation} np.arange(N) + 2, A @ A.T + C, C)"
     file.write_text(f"{HEAD}def f(C: pl.f32[N, N], A: pl.f32[N, M]) -> None:\n    C[:, :] = {text}\n")
     rng = np.random.default_rng(1)
-    given = {"C": rng.random((40, 40), np.float32), "A": rng.random((40, 33), np.float32)}
+    given: dict[str, Any] = {"C": rng.random((40, 40), np.float32), "A": rng.random((40, 33), np.float32)}
     result = pl.compile(str(file), on="tensix").run({"N": 40, "M": 33}, **{n: x.copy() for n, x in given.items()})
     assert result.verified and [stage["what"] for stage in cast("list[dict[str, Any]]", result.data["stages"])] == [
         "product",

@@ -159,7 +159,7 @@ def _add_row_errors(error: Array, x: _Read, y: _Read, fidelity: int, bits: int, 
                 error += np.multiply(size, aligning, out=size)
                 np.add(after, error, out=size)
                 size += around
-                error += np.multiply(_powers_of_two(size), half, out=size)
+                error += np.multiply(_binades(size), half, out=size)
                 before, after = after, before
 
 
@@ -178,8 +178,8 @@ def _group_exponents(x: _Read, y: _Read, of: slice) -> tuple[Array, Array]:
     return missed, largest
 
 
-def _powers_of_two(values: Array) -> Array:
-    """Powers of two of numbers that are not negative, in their place: the mantissa bits are cleared."""
+def _binades(values: Array) -> Array:
+    """Binades, as powers of two, of numbers that are not negative, in their place: the mantissa bits are cleared."""
     bits = values.view(np.int64)
     bits &= -1 << 52
     return values
