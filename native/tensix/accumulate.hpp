@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the matrix unit computes in floating point, bit by bit: products of mantissa parts in groups of eight, aligned
 // to the largest exponent of their group, then the sums and Dst aligned, added and rounded to Dst's format. No IEEE:
-// half rounds up or away, denormals are zero, there is no NaN. Source: the public functional models (facts 1.7). Four
+// half rounds up or away, denormals are zero, there is no NaN. Source: the public functional models (facts 1.7). Eight
 // columns are computed at once; the shifts within groups are exact multiplications by powers of two.
 #pragma once
 
@@ -9,13 +9,14 @@
 
 // All of it is inlined into whoever computes, also where that is compiled for wider instructions.
 #define POLYLOOM_INLINE [[gnu::always_inline]] inline
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace polyloom::tensix::accumulate {
 
-using I = int32_t __attribute__((vector_size(16)));
-using U = uint32_t __attribute__((vector_size(16)));
-using F = float __attribute__((vector_size(16)));
-constexpr int QUADS = 4;  // of the 16 columns
+using I = int32_t __attribute__((vector_size(32)));
+using U = uint32_t __attribute__((vector_size(32)));
+using F = float __attribute__((vector_size(32)));
+constexpr int OCTET = 8, OCTETS = 16 / OCTET;  // of the 16 columns
 
 // How results are kept: 8 bits of exponent, or 5 as FP16 has; in 32 bits, or in 16.
 struct Kept {
@@ -34,7 +35,7 @@ struct Sum {
     I negative{};  // -1 or 0
 };
 
-POLYLOOM_INLINE I splat(int32_t x) { return I{x, x, x, x}; }
+POLYLOOM_INLINE I splat(int32_t x) { return I{} + x; }
 POLYLOOM_INLINE I most(I a, I b) { return a > b ? a : b; }
 POLYLOOM_INLINE I least(I a, I b) { return a < b ? a : b; }
 
@@ -94,22 +95,22 @@ POLYLOOM_INLINE U add(const Sum& first, const Sum& second, U dst, const Kept& ke
 
 // The row of SrcA or SrcB that a product reads.
 struct Operands {
-    I exponent[QUADS];
-    F mantissa[QUADS];  // integers below 2**7
-    I negative[QUADS];  // -1 or 0
+    I exponent[OCTETS];
+    F mantissa[OCTETS];  // integers below 2**7
+    I negative[OCTETS];  // -1 or 0
 };
 
 // A group: eight rows of SrcA, each times one datum of SrcB. `least_exponent` is what zeros have.
 POLYLOOM_INLINE Sum group(const Operands* a, const int32_t* exponents, const float* mantissas, const int32_t* negatives,
-                          int quad, int32_t least_exponent) {
+                          int octet, int32_t least_exponent) {
     I largest = splat(least_exponent);
-    for (int k = 0; k < 8; ++k) largest = most(largest, a[k].exponent[quad] + exponents[k]);
+    for (int k = 0; k < 8; ++k) largest = most(largest, a[k].exponent[octet] + exponents[k]);
     I total{};
     for (int k = 0; k < 8; ++k) {
-        const I distance = least(largest - (a[k].exponent[quad] + exponents[k]), splat(60));
+        const I distance = least(largest - (a[k].exponent[octet] + exponents[k]), splat(60));
         const F scale = F((127 - distance) << 23);
-        const I rounded = __builtin_convertvector(a[k].mantissa[quad] * mantissas[k] * scale + 0.5f, I);
-        const I flip = a[k].negative[quad] ^ negatives[k];
+        const I rounded = __builtin_convertvector(a[k].mantissa[octet] * mantissas[k] * scale + 0.5f, I);
+        const I flip = a[k].negative[octet] ^ negatives[k];
         total += (rounded ^ flip) - flip;
     }
     const I something = largest > 0;

@@ -62,10 +62,10 @@ int64_t integral(const Source& s, uint32_t r, uint32_t j) {
     return integer(s.a(r, j)) + (opcode(s.i.word) == ELWSUB ? -b : b);
 }
 
-Sum quad_of(const Source& s, const Formats& f, uint32_t r, int quad) {
+Sum octet_of(const Source& s, const Formats& f, uint32_t r, int octet) {
     Sum made;
-    for (int k = 0; k < 4; ++k) {
-        const Term t = term(s, f, r, uint32_t(4 * quad + k));
+    for (int k = 0; k < OCTET; ++k) {
+        const Term t = term(s, f, r, uint32_t(OCTET * octet + k));
         made.exponent[k] = t.exponent, made.mantissa[k] = uint32_t(t.mantissa) << 13, made.negative[k] = t.negative;
     }
     return made;
@@ -83,7 +83,7 @@ void elementwise(const Instruction& i) {
     for (uint32_t r = 0; r < 8; ++r) {
         if (f.style != Style::INT8) {
             accumulate_row(i.matrix, first + r, f, !onto,
-                           [&](int quad) { return std::pair(quad_of(s, f, r, quad), Sum{}); });
+                           [&](int octet) { return std::pair(octet_of(s, f, r, octet), Sum{}); });
             continue;
         }
         for (uint32_t j = 0; j < 16; ++j) {

@@ -27,9 +27,9 @@ POLYLOOM_INLINE void load_a(const SourceBank& bank, uint32_t first, Style style,
     for (uint32_t k = 0; k < 16; ++k)
         for (uint32_t j = 0; j < 16; ++j) {
             const Datum d = datum(bank.rows[(first + k) & 63][j], style);
-            made[k].exponent[j / 4][j % 4] = d.exponent ? d.exponent : NEVER;
-            made[k].mantissa[j / 4][j % 4] = d.exponent ? float(part_of_a(d.mantissa, phase)) : 0;
-            made[k].negative[j / 4][j % 4] = -d.negative;
+            made[k].exponent[j / OCTET][j % OCTET] = d.exponent ? d.exponent : NEVER;
+            made[k].mantissa[j / OCTET][j % OCTET] = d.exponent ? float(part_of_a(d.mantissa, phase)) : 0;
+            made[k].negative[j / OCTET][j % OCTET] = -d.negative;
         }
 }
 
@@ -48,9 +48,9 @@ POLYLOOM_INLINE void floating(const Instruction& i, const Place& p, const Format
             mantissas[k] = d.exponent ? float(part_of_b(d.mantissa, phase)) : 0;
             negatives[k] = -d.negative;
         }
-        accumulate_row(i.matrix, p.dst + r, f, false, [&](int quad) __attribute__((always_inline)) {
-            return std::pair(group(a, exponents, mantissas, negatives, quad, lowest),
-                             group(a + 8, exponents + 8, mantissas + 8, negatives + 8, quad, lowest));
+        accumulate_row(i.matrix, p.dst + r, f, false, [&](int octet) __attribute__((always_inline)) {
+            return std::pair(group(a, exponents, mantissas, negatives, octet, lowest),
+                             group(a + 8, exponents + 8, mantissas + 8, negatives + 8, octet, lowest));
         });
     }
 }

@@ -4,6 +4,8 @@
 // exponent in the low 5 of the 8).
 #pragma once
 
+#include <cstring>
+
 #include "accumulate.hpp"
 #include "matrix_unit.hpp"
 
@@ -71,11 +73,13 @@ POLYLOOM_INLINE void accumulate_row(MatrixState& m, uint32_t row, const Formats&
     uint32_t held[16] = {};
     if (!from_zero)
         for (uint32_t j = 0; j < 16; ++j) held[j] = pattern_of_dst(m, row, j, f);
-    for (int quad = 0; quad < QUADS; ++quad) {
-        const uint32_t* h = held + 4 * quad;
-        const auto [first, second] = sums(quad);
-        const U made = add(first, second, U{h[0], h[1], h[2], h[3]}, kept(f));
-        for (int k = 0; k < 4; ++k) held[4 * quad + k] = made[k];
+    for (int octet = 0; octet < OCTETS; ++octet) {
+        uint32_t* h = held + OCTET * octet;
+        const auto [first, second] = sums(octet);
+        U before;
+        std::memcpy(&before, h, sizeof before);
+        const U made = add(first, second, before, kept(f));
+        std::memcpy(h, &made, sizeof made);
     }
     for (uint32_t j = 0; j < 16; ++j) pattern_to_dst(m, row, j, held[j], f);
     dst::mark(m, row, f.dst_32, true);

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 Value = npt.NDArray[Any]
+_BELOW_SINGLE, _HALF_WAY, _LEAST_SINGLE = (1 << 29) - 1, 1 << 28, 2.0**-126
+"""Bits of a double that a single lacks, what they are half way between two singles, and the least normal single."""
 # Veltkamp's constant 2^27 + 1 halves a significand of 53 bits into 26 and 26 bits and a sign (Dekker 1971).
 _SPLIT: Final = 2.0**27 + 1
 _LEAST, _MOST = 2.0**-400, 2.0**400
@@ -62,6 +64,22 @@ def sum_rounded_to_odd(a: Value, b: Value) -> Value:
     # The sign of the error tells on which side of the rounded sum the exact one lies.
     inexact_even = (error != 0) & np.isfinite(error) & (total.view(np.int64) & 1 == 0)
     return np.where(inexact_even, np.nextafter(total, np.copysign(np.inf, error)), total)
+
+
+def sum_rounded_to_single(a: Value, b: Value) -> Value:
+    """Sum of doubles, rounded once to single.
+
+    Two roundings differ from one only if the first ends half way between two singles, or where singles are denormal;
+    there, the first rounds to odd (Boldo and Melquiond 2008).
+    """
+    total = np.asarray(a + b)
+    found = total.astype(np.float32)
+    rare = (total.view(np.int64) & _BELOW_SINGLE) == _HALF_WAY
+    rare |= (np.abs(total) < _LEAST_SINGLE) & (total != 0)
+    if rare.any():
+        pairs = (np.broadcast_to(x, total.shape)[rare] for x in (a, b))
+        found[rare] = sum_rounded_to_odd(*pairs).astype(np.float32)
+    return found[()]
 
 
 def _multiply_add_by_parts(a: Value, b: Value, c: Value) -> Value:

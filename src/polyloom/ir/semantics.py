@@ -119,7 +119,7 @@ def _fused_multiply_add(dtype: ElementType, a: Value, b: Value, c: Value) -> Val
         return fused_multiply_add.multiply_add(a, b, c)
     # 24 + 24 bits fit the 53 of a double: the product has no error.
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
-    return fused_multiply_add.sum_rounded_to_odd(product, addend).astype(np.float32)
+    return fused_multiply_add.sum_rounded_to_single(product, addend)
 
 
 def _saturating_conversion(result: ElementType) -> Function:

@@ -6,6 +6,7 @@ expression over all of its elements, by `ir.semantics`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +22,8 @@ from polyloom.ir.stage import Formula, Product, Program
 Array = NDArray[Any]
 _OWN: Final = -1
 """A function's operand, in a library program."""
+_ELEMENTS: Final = 1 << 15
+"""Of a product that are computed at once, so that intermediate arrays stay in caches."""
 
 
 def interpret(
@@ -66,18 +69,36 @@ def _evaluate_product(
         left = semantics.apply(p.widened, kind, [left])
         right = semantics.apply(p.widened, program.types[p.right.array], [right])
         kind = program.types[p.result]
-    total = arrays[p.begins] if p.begins else None
+    made = np.zeros(shapes[p.result], NUMPY[kind])
+    if p.begins:
+        made[...] = arrays[p.begins]
+    for part in _cut_rows(made.shape) if left.shape[-1] else []:
+        # Factors have one row where all rows share it.
+        a, b = (x if len(x) == 1 else x[part] for x in (left, right))
+        made[part] = _sum_products(a, b, made[part] if p.begins else None, kind, fused=fused)
+    return made
+
+
+def _cut_rows(shape: tuple[int, ...]) -> list[Any]:
+    """Rows of a result that are computed at once; all of one that has no dimension."""
+    if not shape:
+        return [...]
+    rows = max(1, _ELEMENTS // max(1, prod(shape[1:])))
+    return [slice(first, first + rows) for first in range(0, shape[0], rows)]
+
+
+def _sum_products(left: Array, right: Array, total: Any, kind: ElementType, *, fused: bool) -> Array:
+    """Sums along the last axis of the factors, which begin with `total`."""
     # Term by term, as the source sums: NumPy's own product adds pairwise, with other roundings.
     for k in range(left.shape[-1]):
-        a, b = np.broadcast_arrays(left[..., k], right[..., k])
+        a, b = left[..., k], right[..., k]
         if total is not None and fused:
             total = semantics.apply("madd", kind, [a, b, total])
             continue
         # The first product begins the sum: adding it to 0 would lose the sign of a zero.
         product = semantics.apply("mul", kind, [a, b])
         total = product if total is None else semantics.apply("add", kind, [total, product])
-    shape = shapes[p.result]
-    return np.zeros(shape, NUMPY[kind]) if total is None else np.array(np.broadcast_to(total, shape))
+    return total
 
 
 def _expand_axes(array: Array, own: tuple[str, ...], dims: tuple[str, ...]) -> Array:

@@ -56,6 +56,7 @@ from polyloom.transform.stages.array_terms import (
     initial_content,
     invert_target,
     is_movement,
+    mask_selections,
     named_symbols,
     numeral,
     remove_spans,
@@ -101,7 +102,7 @@ class _Reader:
 
     def store(self, store: Store) -> None:
         target = store.target
-        value, whole = self.substitute(store.value), self.program[target.name].shape
+        value, whole = mask_selections(self.substitute(store.value)), self.program[target.name].shape
         if target.index != axes(len(whole)) or target.shape != whole:
             inverse, inside = invert_target(target, whole)
             there = view_elements(value, inverse, whole)

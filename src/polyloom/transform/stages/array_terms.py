@@ -5,7 +5,7 @@ views of targets, factor groups of summands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -67,6 +67,47 @@ def view_elements(value: Value, index: Sequence[Affine], extents: tuple[Affine, 
             return view_elements(source, places(own, tuple(index)), extents)
         case _:
             return element_view(value, index, extents, value.span)
+
+
+def mask_selections(value: Value) -> Value:
+    """Selections by comparisons of indices (`np.where(i >= j, a, b)`) as cases, whose masks the host lays out
+    (if-conversion; Allen and Kennedy 2001, chapter 7).
+    """
+    value = with_parts(value, [mask_selections(part) for part in parts(value)])
+    match value:
+        case Apply(operation="select", operands=(Apply(operation=relation, operands=(a, b)), inside, outside)):
+            sides = [_index_form(each, shape(value)) for each in (a, b)]
+            if relation in _RELATIONS and sides[0] is not None and sides[1] is not None and shape(value):
+                return Cases(_RELATIONS[relation](sides[0] - sides[1]), inside, outside, shape(value), value.span)
+        case _:
+            pass
+    return value
+
+
+def _index_form(value: Value, extents: tuple[Affine, ...]) -> Affine | None:
+    """Affine form of an integer that is known for each index of the shape; None for other values."""
+    match value:
+        case Constant(value=int(number)):
+            return Affine((), number)
+        case Form(value=form, dtype=kind, shape=own) if kind not in FLOATS and own in ((), extents):
+            return form
+        case _:
+            return None
+
+
+def _union(*pieces: tuple[Affine, ...]) -> Condition:
+    return Condition(tuple(map(Polyhedron, pieces)))
+
+
+_RELATIONS: Final[Mapping[str, Callable[[Affine], Condition]]] = {
+    "lt": lambda less: _union((Affine() - less - 1,)),
+    "le": lambda less: _union((Affine() - less,)),
+    "gt": lambda less: _union((less - 1,)),
+    "ge": lambda less: _union((less,)),
+    "eq": lambda less: _union((less, Affine() - less)),
+    "ne": lambda less: _union((less - 1,), (Affine() - less - 1,)),
+}
+"""By relation the condition under which a difference of both sides makes it hold."""
 
 
 def is_movement(value: Value, arguments: Mapping[str, Storage]) -> bool:

@@ -179,5 +179,8 @@ def _keeps_zero(term: Term, is_clean: Mapping[str, bool]) -> bool:
             return any(zeros[:2]) and zeros[2]
         case "select":
             return all(zeros[1:])
+        case "div":
+            # A divisor without an index is the same for elements and padding: where it is 0, no element is a number.
+            return zeros[0] and not any(leaf.index for leaf in leaves(term.operands[1]))
         case operation:
             return operation in _KEEPS_ZERO and all(zeros)

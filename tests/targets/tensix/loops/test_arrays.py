@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -94,3 +95,40 @@ def test_views_of_large_arrays_are_refused() -> None:
     text = "program f() where true {\nargument y: f32[4000000000]\n  y[$0] : [1] = f32(1.0)\n}\n"
     with pytest.raises(ValueError, match=r".*"):
         decode_views(text)
+
+
+@pytest.mark.parametrize("relation", ["<", "<=", ">", ">=", "==", "!="])
+def test_a_comparison_of_indices_is_a_mask(relation: str, tmp_path: Path) -> None:
+    """A triangle of a product: the matrix unit computes all of it, the vector unit selects."""
+    file = tmp_path / "f.py"
+    text = f"np.where(np.arange(N)[:, None] {relation} np.arange(N) + 2, A @ A.T + C, C)"
+    file.write_text(f"{HEAD}def f(C: pl.f32[N, N], A: pl.f32[N, M]) -> None:\n    C[:, :] = {text}\n")
+    rng = np.random.default_rng(1)
+    given: dict[str, Any] = {"C": rng.random((40, 40), np.float32), "A": rng.random((40, 33), np.float32)}
+    result = pl.compile(str(file), on="tensix").run({"N": 40, "M": 33}, **{n: x.copy() for n, x in given.items()})
+    assert result.verified and [stage["what"] for stage in cast("list[dict[str, Any]]", result.data["stages"])] == [
+        "product",
+        "element-wise",
+    ]
+    changed = np.asarray(result.outputs["C"]) != given["C"]
+    expected = eval(f"np.arange(40)[:, None] {relation} np.arange(40) + 2")
+    assert np.array_equal(changed, expected)
+
+
+@pytest.mark.parametrize("name", ["syrk", "syr2k", "trmm", "symm"])
+def test_triangles_are_products(name: str) -> None:
+    """Whole arrays mean what the loops over triangles mean, and run on the matrix unit."""
+    examples, sizes = Path(pl.__file__).parents[2] / "examples", {"N": 35, "M": 33}
+    arrays, loops = (
+        load_kernel(str(examples / "arrays/triangles.py"), name),
+        load_kernel(str(examples / f"kernels/{name}.py"), name),
+    )
+    result = pl.compile(arrays, on="tensix").run(sizes)
+    assert result.verified
+    assert "product" in [stage["what"] for stage in cast("list[dict[str, Any]]", result.data["stages"])]
+    rng, inputs = np.random.default_rng(1), dict[str, Any]()
+    for argument in (each for each in loops.nest.storage if each.role == "argument"):
+        shape = tuple(extent.evaluate(sizes) for extent in argument.shape)
+        inputs[argument.name] = rng.random(shape, np.float32)
+    ours, theirs = (each.reference(sizes, {n: x.copy() for n, x in inputs.items()}) for each in (arrays, loops))
+    assert all(np.allclose(ours[n], theirs[n], rtol=1e-4) for n in theirs)

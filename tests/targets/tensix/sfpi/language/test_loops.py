@@ -50,8 +50,8 @@ SPELLED: Final = {"softmax": 7, "fibonacci": 9, "before_last": 9, "guarded": 9, 
 
 
 def test_rolled_loops_are_as_short_as_in_cpp() -> None:
-    """Words that run are at most 1.1 times those of C++, and so are words of the program, or two more: values that
-    iterations hand on crosswise cost a copy of the body, or moves.
+    """Words that run are at most 1.1 times those of C++, and so are words of the program; values that iterations hand
+    on crosswise cost a copy of the body, where C++ has moves, which run in each iteration.
     """
     pytest.importorskip("ziglang", reason="C++ needs the extra `c`")
     found = load_functions(LOOPS.replace(".py", ".h"), tuple(SPELLED))
@@ -61,9 +61,10 @@ def test_rolled_loops_are_as_short_as_in_cpp() -> None:
         python = kernel.traced("wormhole", {kernel.constants[0]: count}).function
         ours, theirs = lower(python, options), lower(cpp, options)
         arguments = [0x3F000000] * len(kernel.runtime)
-        assert len(words_of(ours.function, arguments)) <= 1.1 * len(words_of(theirs.function, arguments))
+        runs = [len(words_of(each.function, arguments)) for each in (ours, theirs)]
+        assert runs[0] <= 1.1 * runs[1], name
         sizes = [sum(isinstance(w, Word) for lines in each.listing.lines for w in lines) for each in (ours, theirs)]
-        assert sizes[0] <= max(1.1 * sizes[1], sizes[1] + 2), name
+        assert sizes[0] <= 1.1 * sizes[1] or (runs[0] <= 0.8 * runs[1] and sizes[0] <= sizes[1] + 2), name
 
 
 def test_programs_are_rolled() -> None:

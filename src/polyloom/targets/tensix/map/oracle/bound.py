@@ -36,6 +36,10 @@ _PHASES: Final = ((1.0, 0, 0), (2.0**-5, 0, 1), (2.0**-7, 1, 0), (2.0**-12, 1, 1
 """By phase: the unit of its products, and the parts of the left and the right factor that it reads."""
 _NEVER: Final = -4096
 """An exponent below all others: that of a zero."""
+_BIAS: Final = 1023
+"""Of exponents of doubles."""
+_ELEMENTS: Final = 1 << 15
+"""Of the result whose errors are computed at once, so that intermediate arrays stay in caches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,11 @@ class _Read:
     middle: Array
     radius: Array
     exponent: Array
+
+    def rows(self, part: slice) -> _Read:
+        """Rows of a left factor."""
+        first, second = self.parts
+        return _Read((first[part], second[part]), self.middle[part], self.radius[part], self.exponent[part])
 
 
 def product_bound(left: Factor, right: Factor, f: Format, dest: Dest, fidelity: int) -> Array:
@@ -122,33 +131,58 @@ def _accumulation_error(x: _Read, y: _Read, fidelity: int, bits: int, apart: Arr
     """What alignment of products and sums and rounding of Dst miss, in the order of the program; the sums may be
     `apart` from those of what is read.
     """
-    held, error = np.zeros(apart.shape), np.zeros(apart.shape)
-    depth = x.middle.shape[1]
-    for tile in range(0, depth, tiles.SIDE):
-        groups = [
-            [_group_exponent(x, y, slice(k, k + _GROUP)) for k in range(first, first + _STEP, _GROUP) if k < depth]
-            for first in range(tile, min(tile + tiles.SIDE, depth), _STEP)
-        ]
-        for unit, of_left, of_right in _PHASES[:fidelity]:
-            for number, found in enumerate(groups):
-                at = slice(tile + number * _STEP, tile + (number + 1) * _STEP)
-                for exponent, count in found:
-                    error += (count - 1) * 2.0**-11 * unit * exponent
-                before = np.abs(held)
-                held += x.parts[of_left][:, at] @ y.parts[of_right][at]
-                # The largest of the sum before, of the sum behind, and of the groups.
-                size = np.maximum(before, np.abs(held)) + error + 2 * apart
-                aligned = np.maximum.reduce([size, *(exponent * unit for exponent, _ in found)])
-                error += aligned * (3 * 2.0**-24 + (0 if bits == 24 else 3 * 2.0**-11))
-                error += np.ldexp(1.0, np.frexp(np.abs(held) + error + 2 * apart)[1] - 1 - bits)
+    error = np.zeros(apart.shape)
+    rows = max(1, _ELEMENTS // max(1, apart.shape[1]))
+    for first in range(0, len(error), rows):
+        part = slice(first, first + rows)
+        _add_row_errors(error[part], x.rows(part), y, fidelity, bits, 2 * apart[part])
     return error
 
 
-def _group_exponent(x: _Read, y: _Read, of: slice) -> tuple[Array, int]:
-    """Power of two of the largest exponent of a group's products, for every element, and how many they are."""
-    left, right = x.exponent[:, of], y.exponent[of]
-    found = np.maximum.reduce([left[:, k, None] + right[None, k] for k in range(left.shape[1])])
-    return np.ldexp(1.0, found), left.shape[1]
+def _add_row_errors(error: Array, x: _Read, y: _Read, fidelity: int, bits: int, around: Array) -> None:
+    """Running error of rows of the result, whose sums may be `around` from what is read."""
+    held, before, after, each, size = (np.zeros(error.shape) for _ in range(5))
+    aligning, half = 3 * 2.0**-24 + (0 if bits == 24 else 3 * 2.0**-11), 2.0**-bits
+    depth = x.middle.shape[1]
+    for tile in range(0, depth, tiles.SIDE):
+        steps = [slice(k, min(k + _STEP, depth)) for k in range(tile, min(tile + tiles.SIDE, depth), _STEP)]
+        groups = [_group_exponents(x, y, at) for at in steps]
+        for unit, of_left, of_right in _PHASES[:fidelity]:
+            for at, (missed, largest) in zip(steps, groups, strict=True):
+                error += np.multiply(missed, unit, out=each)
+                held += np.matmul(x.parts[of_left][:, at], y.parts[of_right][at], out=each)
+                np.abs(held, out=after)
+                # The largest of the sum before, of the sum behind, and of the groups.
+                np.maximum(before, after, out=size)
+                size += np.add(error, around, out=each)
+                np.maximum(size, np.multiply(largest, unit, out=each), out=size)
+                error += np.multiply(size, aligning, out=size)
+                np.add(after, error, out=size)
+                size += around
+                error += np.multiply(_binades(size), half, out=size)
+                before, after = after, before
+
+
+def _group_exponents(x: _Read, y: _Read, of: slice) -> tuple[Array, Array]:
+    """What alignment in the two groups of an MVMUL misses in the first phase, for every element, and the power of two
+    of their largest exponent.
+    """
+    missed = largest = np.zeros(())
+    for first in range(of.start, of.stop, _GROUP):
+        places = range(first, min(first + _GROUP, of.stop))
+        found = x.exponent[:, first, None] + y.exponent[first]
+        for k in places[1:]:
+            np.maximum(found, x.exponent[:, k, None] + y.exponent[k], out=found)
+        power = (np.maximum(found + _BIAS, 0).astype(np.int64) << 52).view(np.float64)
+        missed, largest = missed + (len(places) - 1) * 2.0**-11 * power, np.maximum(largest, power)
+    return missed, largest
+
+
+def _binades(values: Array) -> Array:
+    """Binades, as powers of two, of numbers that are not negative, in their place: the mantissa bits are cleared."""
+    bits = values.view(np.int64)
+    bits &= -1 << 52
+    return values
 
 
 def _integer_bound(a: Array, b: Array, fidelity: int) -> Array:

@@ -24,8 +24,9 @@ _ELEMENTS: Final = 1 << 15
 """Of the result that are computed at once, so that intermediate arrays stay in caches."""
 _SPREAD: Final = 60
 """Binades between a factor's datums whose products are normal numbers of FP32."""
-_LOW, _HIGH = 60, 240
-"""Exponents of products between which no sum of them underflows or overflows."""
+_LOW, _HIGH = 24, 240
+"""Exponents of products between which no sum of them underflows or overflows: the unit of a sum is 2**-23 of its
+exponent's power, and is a normal number from here on."""
 _UNITS: Final = 2.0**27
 """What the machine takes -1 unit for (docs/targets/tensix-matrix.md)."""
 

@@ -27,7 +27,7 @@ _UNIT: Final = "unit.c"
 _COMMAND_LINE: Final = "<command line>"
 _MACRO: Final = re.compile(r"expanded from macro '(\w+)'$")
 _GIVEN: Final = re.compile(r"'([\w:]+)'")
-_BLANK: Final = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+BLANK: Final = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _REGION: Final = re.compile(r"\bv_(if|elseif|else|endif|block|endblock)\b")
 _OPENING: Final = {"endif": "v_if", "elseif": "v_if", "else": "v_if", "endblock": "v_block"}
 _BRACES: Final = re.compile(r"error: (?:expected|extraneous|function definition is not allowed)|__sfpi_region")
@@ -36,7 +36,9 @@ _NO_FUNCTION: Final = frozenset({"if", "for", "while", "switch", "v_if", "v_else
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class SourcePlace:
+    """A place as clang names it: line and column count from 1, the column in bytes."""
+
     file: str
     line: int
     column: int
@@ -47,27 +49,30 @@ class _Message:
     """An error with the notes behind it. Mutable: notes arrive one by one."""
 
     text: str
-    places: list[_Place]
+    places: list[SourcePlace]
     notes: list[str] = field(default_factory=list[str])
 
-    def noted(self) -> Iterator[tuple[_Place, str]]:
+    def noted(self) -> Iterator[tuple[SourcePlace, str]]:
         return zip(self.places[1:], self.notes, strict=True)
 
 
 @dataclass(slots=True)
 class Explainer:
     """Translator of clang's messages about a kernel in `source`. Mutable: `alone` collects the names that have one
-    candidate, a template.
+    candidate, a template, and `refused` where the user's files have errors, empty if there are others.
     """
 
     source: Source
     headers: tuple[str, ...]
     defines: tuple[str, ...]
     alone: set[str] = field(default_factory=set[str])
+    refused: list[SourcePlace] = field(default_factory=list[SourcePlace])
 
     def __call__(self, messages: str) -> tuple[Diagnostic, ...]:
         grouped = _group_messages(messages)
         self.alone.update(filter(None, map(_lone_template, grouped)))
+        causes = [_user_place(message, self.headers) for message in grouped]
+        self.refused = [place for place in causes if place] if all(causes) else []
         return (
             # The first explanation that applies is the cause; the later ones tell of its consequences.
             tuple(find_unmatched(self.source) if _BRACES.search(messages) else ())
@@ -84,6 +89,15 @@ def _lone_template(message: _Message) -> str | None:
     if given is None or Path(message.places[0].file).name != _UNIT or len(candidates) != 1:
         return None
     return given[1] if "candidate template" in candidates[0] else None
+
+
+def _user_place(message: _Message, headers: tuple[str, ...]) -> SourcePlace | None:
+    """Place in the user's files from which an error comes: of a template, where its instantiation is asked for."""
+    asked = [place for place, note in message.noted() if note.endswith("requested here")]
+    last = [message.places[0], *asked][-1]
+    if Path(last.file).name == _UNIT:
+        return None
+    return next((place for place in (*reversed(asked), message.places[0]) if _is_user_file(place.file, headers)), None)
 
 
 def _macro_collisions(
@@ -145,7 +159,7 @@ def _demangle(mangled: str) -> str:
 def find_unmatched(source: Source) -> Iterator[Diagnostic]:
     """Regions that are not closed, and what closes none."""
     # Comments and strings become blanks of the same length, so that places stay.
-    text = _BLANK.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
+    text = BLANK.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source.text)
     text = re.sub(r"^[ \t]*#[^\n]*", lambda match: " " * len(match[0]), text, flags=re.MULTILINE)
     opened: list[tuple[str, int]] = []
     for match in _REGION.finditer(text):
@@ -186,7 +200,7 @@ def _message_diagnostics(messages: list[_Message], source: Source, headers: tupl
 def _group_messages(messages: str) -> list[_Message]:
     found: list[_Message] = []
     for match in filter(None, map(_LINE.match, messages.splitlines())):
-        place = _Place(match["file"], int(match["line"]), int(match["column"]))
+        place = SourcePlace(match["file"], int(match["line"]), int(match["column"]))
         if match["kind"] != "note":
             found.append(_Message(re.sub(r" \[-W[\w-]+\]$", "", match["text"]), [place]))
         elif found:

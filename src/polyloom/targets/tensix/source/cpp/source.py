@@ -29,6 +29,7 @@ from polyloom.targets.tensix.sfpi.header import PART, TRANSPOSED
 from polyloom.targets.tensix.source.cpp.explain import Explainer, explain_import
 from polyloom.targets.tensix.source.cpp.finish_import import finish_import, has_memory_vectors, refuse_unsupported
 from polyloom.targets.tensix.source.cpp.names import variable_names
+from polyloom.targets.tensix.source.cpp.unreached_functions import leave_out_functions
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, externals
 from polyloom.targets.tensix.source.replace_assignments import replace_assignments
 from polyloom.targets.tensix.words.isa import Member
@@ -110,10 +111,28 @@ def load_functions(
 def _read_functions(
     path: str, names: tuple[str, ...], source: Source, options: Options
 ) -> tuple[tuple[Function, ...], str]:
-    """Functions, and the module; with loops unrolled where vectors are in memory otherwise."""
-    unit, module = _compile_unit(path, names, source, options)
+    """Functions, and the module; without other functions that clang refuses."""
+    explained = Explainer(source, HEADERS, options.defines)
     try:
-        found = _import_module(module, source)
+        return _read_unit(path, names, explained, options)
+    except PolyloomError as first:
+        fewer = leave_out_functions(explained.refused, names, options)
+        if fewer is None:
+            raise
+        try:
+            return _read_functions(path, names, source, fewer)
+        except PolyloomError:
+            # A function that is needed was left out, so that its own error counts.
+            raise first from None
+
+
+def _read_unit(
+    path: str, names: tuple[str, ...], explained: Explainer, options: Options
+) -> tuple[tuple[Function, ...], str]:
+    """Functions, and the module; with loops unrolled where vectors are in memory otherwise."""
+    unit, module = _compile_unit(path, names, explained, options)
+    try:
+        found = _import_module(module, explained.source)
     except PolyloomError as error:
         # Only vectors in memory are cured by unrolling; other errors would come again.
         if error.diagnostics[0].code != "PL1264":
@@ -121,15 +140,15 @@ def _read_functions(
     else:
         if not any(map(has_memory_vectors, found)):
             return found, module
-    module = _compile_module(unit, Explainer(source, HEADERS, options.defines), options, _UNROLLED)
-    return _import_module(module, source), module
+    module = _compile_module(unit, explained, options, _UNROLLED)
+    return _import_module(module, explained.source), module
 
 
-def _compile_unit(path: str, names: tuple[str, ...], source: Source, options: Options) -> tuple[str, str]:
+def _compile_unit(path: str, names: tuple[str, ...], explained: Explainer, options: Options) -> tuple[str, str]:
     """Unit and its module. C++ has no name for a template with defaults but `f<>`, which is tried where it is all that
     a name can mean.
     """
-    unit, explained = _unit_text(path, names), Explainer(source, HEADERS, options.defines)
+    unit = _unit_text(path, names)
     try:
         return unit, _compile_module(unit, explained, options)
     except PolyloomError as first:
@@ -138,7 +157,7 @@ def _compile_unit(path: str, names: tuple[str, ...], source: Source, options: Op
             raise
         unit = _unit_text(path, given)
         try:
-            return unit, _compile_module(unit, Explainer(source, HEADERS, options.defines), options)
+            return unit, _compile_module(unit, explained, options)
         except PolyloomError as second:
             # The second attempt's errors are of interest only if it found the function.
             nameless = any(each.code == "PL1268" for each in second.diagnostics)

@@ -4,7 +4,8 @@ Vahid, New decompilation techniques for binary-level co-processor generation, 20
 
 A block's instructions are periodic where each is the one of a period before it: the same operation, the same constants,
 and operands that are the same value or are results of the same position, of this copy or of the one before. The latter
-become parameters of the loop. What the last copy leaves is what the loop's body leaves. It comes after contraction,
+become parameters of the loop. What the last copy leaves is what the loop's body leaves; what it got from the one before
+it is in the parameters. It comes after contraction,
 which a loop would stop, and before registers are chosen; the longest saving comes first.
 """
 
@@ -74,11 +75,23 @@ def _used_values(block: Block) -> Iterator[Value]:
 
 
 def _leaves_last(block: Block, copies: _Copies, used: Set[str]) -> bool:
-    """Whether only the last copy's values are used behind the copies."""
+    """Whether only the last copy's values are used behind the copies, and those that it has from the one before."""
     code, end = block.instructions, copies.start + copies.period * copies.count
     made = {result.name for i in code[copies.start : end - copies.period] for result in i.results}
     rest = {operand.name for operand in _used_values(replace(block, instructions=code[end:]))}
-    return made.isdisjoint(used | rest)
+    return (made - {old.name for old, _ in _handed_results(code, copies)}).isdisjoint(used | rest)
+
+
+def _handed_results(code: Sequence[Instruction], copies: _Copies) -> Iterator[tuple[Value, Value]]:
+    """Results of the last copy but one that it hands to the last one, and the body's at the same place."""
+    # Of two copies the first is the body, whose results mean those of the last iteration.
+    if copies.count == 2:
+        return
+    end, period = copies.start + copies.period * copies.count, copies.period
+    body, second = (code[n : n + period] for n in (copies.start, copies.start + period))
+    handed = {operand.name for i in second for operand in i.operands if isinstance(operand, Value)}
+    for i, old in zip(body, code[end - 2 * period : end - period], strict=True):
+        yield from ((b, a) for a, b in zip(i.results, old.results, strict=True) if a.name in handed)
 
 
 def _find_copies(block: Block, used: Set[str]) -> Iterator[_Copies]:
@@ -207,7 +220,10 @@ def _roll_block(
         Block(behind, (), code[end:], block.terminator),
     )
     pairs = ((i.results, j.results) for i, j in zip(last, body, strict=True))
-    return blocks, {old.name: new for olds, news in pairs for old, new in zip(olds, news, strict=True)}
+    moved: dict[str, Operand] = {old.name: new for olds, news in pairs for old, new in zip(olds, news, strict=True)}
+    # The loop's parameters are what the last iteration got.
+    got = {b: parameter for (_, b), parameter in parameters.items()}
+    return blocks, moved | {old.name: got[new] for old, new in _handed_results(code, copies) if new in got}
 
 
 def _rename_values(function: Function, moved: Mapping[str, Operand]) -> Function:
