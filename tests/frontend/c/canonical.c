@@ -236,3 +236,28 @@ void copied_parts(int n, int A[n], const short B[2 * n], signed char C[4 * n]) {
     memcpy(C + 4 * i, &x, sizeof(x));
   }
 }
+
+static int with_extra(const int *p, const int *extra, int i) {
+  if (extra == NULL) return 2 * p[i];
+  return p[i] + extra[i];
+}
+
+static void add_bias(int *to, const int *from, const int *bias, int n) {
+  for (int i = 0; i < n; i++) {
+    int sum = from[i];
+    if (bias) sum += *bias++;
+    *to++ = sum;
+  }
+}
+
+void null_tests(int n, int A[n], int B[n], int C[n]) {
+  const int *at = A + 1, *none = NULL;
+  if (at && C)
+    for (int i = 1; i < n; i++) B[i] = *at++;
+  if (none) B[0] = none[2];
+  if (!A || n == 2) B[0] = 7;
+  B[1] += none != NULL ? none[1] : with_extra(C, NULL, 1);
+  B[2] += with_extra(C, C + 1, 2) + (B ? 1 : 2);
+  add_bias(A, B, NULL, n);
+  add_bias(C, A, B, n);
+}
