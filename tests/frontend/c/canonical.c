@@ -261,3 +261,28 @@ void null_tests(int n, int A[n], int B[n], int C[n]) {
   add_bias(A, B, NULL, n);
   add_bias(C, A, B, n);
 }
+
+static unsigned char leading(unsigned data) {
+  if (data == 0U) return 32U;
+  unsigned count = 0U, mask = 0x80000000U;
+  while ((data & mask) == 0U) {
+    count += 1U;
+    mask = mask >> 1U;
+  }
+  return (unsigned char)(count + (mask == 1U));
+}
+
+void leading_zeros(int n, int A[n], int B[n]) {
+  for (int i = 0; i < n; i++) {
+    unsigned bit;
+    int zeros = 3;
+    B[i] = leading(A[i]);
+    bit = 1U << 31;
+    bit = 0x80000000U;
+    while (!(bit & (B[i] + 1U))) {
+      bit >>= 1;
+      zeros++;
+    }
+    A[i] = leading(A[i] * 77) - zeros;
+  }
+}
