@@ -286,3 +286,11 @@ void leading_zeros(int n, int A[n], int B[n]) {
     A[i] = leading(A[i] * 77) - zeros;
   }
 }
+
+extern const int weights[3];
+
+void declared_table(int n, int A[n]) {
+  for (int i = 0; i < 3; i++) A[i] *= weights[i];
+}
+
+const int weights[3] = {2, -1, 5};

@@ -80,7 +80,7 @@ def _check_passed_pointers(body: Node, functions: Mapping[str, Node]) -> None:
     """Calls that get a pointer of functions without a body: what these do to memory is not known. Raises PL0157."""
     for node in body:
         is_call = node.kind == "call" and callee_name(node) and strip_casts(node.inner[0]).symbol not in functions
-        pointers = (a for a in node.inner[1:] if strip_casts(a).kind == "name" and "*" in strip_casts(a).ctype)
+        pointers = (a for a in node.inner[1:] if "*" in strip_casts(a).ctype)
         if is_call and any(pointers):
             raise refuse_call(node)
 
