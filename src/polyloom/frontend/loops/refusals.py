@@ -13,14 +13,6 @@ from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.operations import ElementType
 
 _STATEMENTS = {
-    "while": (
-        "a `while` loop has no bounds that are known before it runs",
-        "compare a counter with a bound, and count it by a constant in every turn",
-    ),
-    "do": (
-        "a `do` loop has no bounds that are known before it runs",
-        "compare a counter with a bound, and count it by a constant in every turn",
-    ),
     "goto": (
         "this `goto` leaves a loop, or enters one or a branch",
         "jump forward to a label of the same or a surrounding block, or write loops and `if`",
@@ -65,6 +57,14 @@ def refuse_statement(node: Node) -> PolyloomError:
     return refusal(
         "PL0156", "this statement does nothing that can be compiled", node, "write loops, `if` and assignments"
     )
+
+
+def refuse_uncounted_loop(node: Node, of_data: bool) -> PolyloomError:
+    """Refusal of a `while` or `do` whose number of turns is not known, or depends on data: PL0156."""
+    reason = "turns as often as data say" if of_data else "has no bounds that are known before it runs"
+    help = "compare a counter with a bound, and count it by a constant in every turn"
+    help = f"{help}; a processor, `--on riscv`, runs the function as it is"
+    return refusal("PL0156", f"a `{node.kind}` loop {reason}", node, help)
 
 
 def refuse_assertion(asserted: Node) -> PolyloomError:

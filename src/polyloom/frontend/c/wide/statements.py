@@ -7,7 +7,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
 
-from polyloom.frontend.c.canonical.pointers.sources import list_assignments
 from polyloom.frontend.c.wide.expressions import (
     Words,
     access_word,
@@ -31,21 +30,10 @@ def as_pairs(body: Node, roles: Roles) -> Node:
     if not any(part.ctype in WIDE for part in body):
         return body
     # What data set is none of them: a subscript that needs it is refused where it stands.
-    counters = {*roles.sized, *roles.loops, *roles.parameters} - _data_variables(body)
+    counters = {*roles.sized, *roles.loops, *roles.parameters} - roles.data
     own = {n.symbol: n for n in body if n.kind == "variable" and n.symbol not in counters}
     pairs = {name: _pair(n) for name, n in own.items() if n.ctype in WIDE and n.storage not in ("static", "extern")}
     return _Lowering(pairs, own.keys() - pairs.keys()).block(body)
-
-
-def _data_variables(body: Node) -> set[str]:
-    """Forward slice of data (Weiser 1984): the variables that elements are assigned to, by whatever others."""
-    updates = ((assigned_symbol(n), n.inner[1]) for n in body if n.kind == "update")
-    given = [*list_assignments(body), *updates]
-    found, before = set[str](), -1
-    while len(found) > before:
-        before = len(found)
-        found |= {name for name, value in given if is_data(value, Words({}, found, lambda node: node))}
-    return found
 
 
 def _declarations(declaration: Node) -> tuple[Node, Node]:
