@@ -6,7 +6,7 @@ from __future__ import annotations
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.loops.affine import Scope, callee_name
 from polyloom.frontend.loops.obstacles import find_obstacle
-from polyloom.frontend.loops.roles import assumption
+from polyloom.frontend.loops.roles import assumption, depends_on_data
 from polyloom.frontend.loops.tree import Node, refusal, source_text
 from polyloom.frontend.loops.types import INTEGER
 from polyloom.ir.library import LARGEST_POWER
@@ -51,6 +51,8 @@ def refuse_statement(node: Node) -> PolyloomError:
         return refuse_assertion(asserted)
     if node.kind == "call":
         return refuse_call(node)
+    if node.kind in ("while", "do"):
+        return refuse_uncounted_loop(node, depends_on_data(node.inner[node.kind == "do"], ()))
     if node.kind in _STATEMENTS:
         message, help = _STATEMENTS[node.kind]
         return refusal("PL0156", message, node, f"{help}; a processor, `--on riscv`, runs the function as it is")
