@@ -77,9 +77,14 @@ def _data_slice(function: Node, sources: Mapping[str, list[Node]]) -> frozenset[
 
 
 def depends_on_data(expression: Node, data: Collection[str]) -> bool:
-    """Whether an expression reads an element, or one of the variables that depend on data."""
+    """Whether an expression reads an element or a floating-point number, or one of the variables that depend on
+    data.
+    """
     return any(
-        n.kind in ("element", "member", "real") or (n.kind == "unary" and n.opcode == "*") or n.symbol in data
+        n.kind in ("element", "member")
+        or n.ctype in ("float", "double")
+        or (n.kind == "unary" and n.opcode == "*")
+        or n.symbol in data
         for n in expression
     )
 
