@@ -294,3 +294,20 @@ void declared_table(int n, int A[n]) {
 }
 
 const int weights[3] = {2, -1, 5};
+
+static int bump(int *p) { return (*p)++; }
+static int put(int *p, int v) {
+  if (v > 3) return *p = v;
+  return p[1] = v;
+}
+static int again(int *p) { return bump(p); }
+static int nothing(void) { return 0; }
+
+void values_not_taken(int n, int A[n + 1], int B[n]) {
+  for (int i = 0; i < n; i++) {
+    bump(&B[i]);
+    (void)again(B + i);
+    nothing();
+  }
+  for (int i = 0; i < n; i++) put(A + i, B[i]);
+}

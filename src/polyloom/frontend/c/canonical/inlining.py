@@ -31,7 +31,7 @@ def inline_calls(body: Node, functions: Mapping[str, Node], around: frozenset[st
 
 
 def _rewrite_statement(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Statements:
-    called = _inlinable_callee(node, functions, around)
+    called = _inlinable_callee(node, functions, around, is_statement=True)
     if called is not None:
         made = _inlined_body(node, called, None, functions, around)
         return (node,) if made is None else (made,)
@@ -85,7 +85,9 @@ def _choice_branch(node: Node, functions: Mapping[str, Node], around: frozenset[
     return name
 
 
-def _inlinable_callee(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
+def _inlinable_callee(
+    node: Node, functions: Mapping[str, Node], around: frozenset[str], is_statement: bool = False
+) -> Node | None:
     """Function of a call that is to be written out; None for recursion, library names, and other numbers of
     arguments.
     """
@@ -102,7 +104,7 @@ def _inlinable_callee(node: Node, functions: Mapping[str, Node], around: frozens
     # A call in it that needs statements makes it one of statements, too; so does what has 64 bits (`wide`).
     expression = expression and not _calls(body[0], functions, around | {function.name})
     expression = expression and not any(n.ctype in WIDE for n in function)
-    return None if expression or len(parameters) != len(node.inner) - 1 else function
+    return None if (expression and not is_statement) or len(parameters) != len(node.inner) - 1 else function
 
 
 def _inlined_body(
