@@ -26,7 +26,7 @@ def count_leading_zeros(body: Node) -> Node:
         return map_statements(body, lambda node: (count_leading_zeros(node),))
     made, top = list[Node](), ""
     for node in body.inner:
-        found = _counted(node, top) if node.kind == "while" and top else None
+        found = _replace_idiom(node, top) if node.kind == "while" and top else None
         made.extend((count_leading_zeros(node),) if found is None else found)
         # What the bit starts with is set in the same block, and by nothing behind that.
         set_here = _top_bit(node)
@@ -49,7 +49,7 @@ def _constant(node: Node) -> int | None:
     return int(str(node.value)) if node.kind == "integer" else None
 
 
-def _counted(loop: Node, top: str) -> Statements | None:
+def _replace_idiom(loop: Node, top: str) -> Statements | None:
     """What a loop computes: its number of turns, and what these add; None for other loops."""
     word = _tested_word(loop.inner[0], top)
     steps = [strip_casts(node) for node in flatten_blocks(loop.inner[1])]
@@ -60,7 +60,7 @@ def _counted(loop: Node, top: str) -> Statements | None:
         or {n.symbol for n in word if n.symbol} & {assigned_symbol(s) for s in steps}
     ):
         return None
-    bit = [node for node in steps if assigned_symbol(node) == top and _moves_down(node)]
+    bit = [node for node in steps if assigned_symbol(node) == top and _is_shift(node)]
     counters = [node for node in steps if assigned_symbol(node) and _is_increment(node)]
     names = [assigned_symbol(node) for node in steps]
     if len(bit) != 1 or len(bit) + len(counters) != len(steps) or len(set(names)) != len(names):
@@ -89,7 +89,7 @@ def _tested_word(test: Node, top: str) -> Node | None:
     return others[0] if len(others) == 1 and not count_uses(others)[top] else None
 
 
-def _moves_down(node: Node) -> bool:
+def _is_shift(node: Node) -> bool:
     """Whether a statement is `m >>= 1` or `m = m >> 1`."""
     if node.kind == "update":
         return node.opcode == ">>=" and _constant(node.inner[1]) == 1
