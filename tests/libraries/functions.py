@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of functions of libraries in C that are not a part of this repository: names and options, and no text of them.
 
-A list is `NAME.txt`: lines `include DIR` and `define TEXT` for all, and `extent N` for pointers whose extent no line
-gives; then one line per function, its file below the checkout, its name, and options of `polyloom run`.
+A list is `NAME.txt`: lines `include DIR`, `define TEXT` and `ignore NAME,...` for all, `constant FILE NAME=VALUE ...`
+for macros of a header that get other values, and `extent N` for pointers whose extent no line gives; then one line per
+function, its file below the checkout, its name, and options of `polyloom run`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 
 HERE: Final = Path(__file__).parent
+BUILT: Final = HERE.parents[1] / "build" / "libraries"
 _CALLED: Final = re.compile(r"(?:the function|is passed to) `(\w+)`(?: cannot be called here|, whose body)")
 _TABLE: Final = re.compile(r"`(\w+)` is neither")
 _UNUSED: Final = re.compile(r"the function has no (?:integer argument|array parameter) `([^`]+)`")
@@ -65,21 +67,37 @@ def read_list(path: Path, root: Path) -> Library:
                 pass
             case ["include", folder]:
                 shared = replace(shared, includes=(*shared.includes, str(root / folder)))
+            case ["ignore", text]:
+                shared = replace(shared, ignore=tuple(text.split(",")))
+            case ["constant", file, *values]:
+                shared = replace(shared, includes=(*shared.includes, *_changed_headers(root / file, values, path.stem)))
             case ["define", text]:
                 shared = replace(shared, defines=(*shared.defines, text))
             case ["extent", text]:
                 extent = text
             case [file, name, *given]:
-                functions.append(Function(root / file, _with_options(replace(shared, function=name), given)))
+                functions.append(Function(root / file, _with_options(replace(shared, function=name), given, root)))
             case _:
                 raise ValueError(f"{path}: {line}")
     return Library(root, tuple(each for each in functions if each.path.is_file()), extent)
 
 
-def _with_options(options: Options, words: list[str]) -> Options:
+def _changed_headers(header: Path, values: list[str], library: str) -> Iterator[str]:
+    """A folder with a copy of a header in which macros have other values: it is to be found before the header's."""
+    if header.is_file():
+        text = header.read_text(encoding="utf-8")
+        for name, _, value in (each.partition("=") for each in values):
+            text = re.sub(rf"(#define {name}) .*", rf"\1 {value}", text)
+        (BUILT / library).mkdir(parents=True, exist_ok=True)
+        (BUILT / library / header.name).write_text(text, encoding="utf-8")
+        yield str(BUILT / library)
+
+
+def _with_options(options: Options, words: list[str], root: Path) -> Options:
     for flag, value in zip(words[::2], words[1::2], strict=True):
-        key = {"--shape": "shapes", "--set": "values", "--ignore": "ignore"}[flag]
-        options = replace(options, **{key: (*getattr(options, key), value)})
+        key = {"--shape": "shapes", "--set": "values", "--ignore": "ignore", "--with": "companions"}[flag]
+        found = str(root / value) if flag == "--with" else value
+        options = replace(options, **{key: (*getattr(options, key), found)})
     return options
 
 

@@ -28,7 +28,7 @@ from polyloom.sets.normal_form import fixed_symbols
 EQUAL: Final = "equal"
 DIFFERS: Final = "differs"
 MACHINES: Final = ("tcpa", "belt", "riscv")
-_DATA: Final = re.compile(r"depends on data|leaves the function|`return` ends|number of iterations depend")
+_DATA: Final = re.compile(r"depends on data|as data say|leaves the function|`return` ends|number of iterations depend")
 Row = Mapping[str, str]
 """A verdict by `nest` and by machine: `equal`, `differs`, or why not."""
 

@@ -236,3 +236,78 @@ void copied_parts(int n, int A[n], const short B[2 * n], signed char C[4 * n]) {
     memcpy(C + 4 * i, &x, sizeof(x));
   }
 }
+
+static int with_extra(const int *p, const int *extra, int i) {
+  if (extra == NULL) return 2 * p[i];
+  return p[i] + extra[i];
+}
+
+static void add_bias(int *to, const int *from, const int *bias, int n) {
+  for (int i = 0; i < n; i++) {
+    int sum = from[i];
+    if (bias) sum += *bias++;
+    *to++ = sum;
+  }
+}
+
+void null_tests(int n, int A[n], int B[n], int C[n]) {
+  const int *at = A + 1, *none = NULL;
+  if (at && C)
+    for (int i = 1; i < n; i++) B[i] = *at++;
+  if (none) B[0] = none[2];
+  if (!A || n == 2) B[0] = 7;
+  B[1] += none != NULL ? none[1] : with_extra(C, NULL, 1);
+  B[2] += with_extra(C, C + 1, 2) + (B ? 1 : 2);
+  add_bias(A, B, NULL, n);
+  add_bias(C, A, B, n);
+}
+
+static unsigned char leading(unsigned data) {
+  if (data == 0U) return 32U;
+  unsigned count = 0U, mask = 0x80000000U;
+  while ((data & mask) == 0U) {
+    count += 1U;
+    mask = mask >> 1U;
+  }
+  return (unsigned char)(count + (mask == 1U));
+}
+
+void leading_zeros(int n, int A[n], int B[n]) {
+  for (int i = 0; i < n; i++) {
+    unsigned bit;
+    int zeros = 3;
+    B[i] = leading(A[i]);
+    bit = 1U << 31;
+    bit = 0x80000000U;
+    while (!(bit & (B[i] + 1U))) {
+      bit >>= 1;
+      zeros++;
+    }
+    A[i] = leading(A[i] * 77) - zeros;
+  }
+}
+
+extern const int weights[3];
+
+void declared_table(int n, int A[n]) {
+  for (int i = 0; i < 3; i++) A[i] *= weights[i];
+}
+
+const int weights[3] = {2, -1, 5};
+
+static int bump(int *p) { return (*p)++; }
+static int put(int *p, int v) {
+  if (v > 3) return *p = v;
+  return p[1] = v;
+}
+static int again(int *p) { return bump(p); }
+static int nothing(void) { return 0; }
+
+void values_not_taken(int n, int A[n + 1], int B[n]) {
+  for (int i = 0; i < n; i++) {
+    bump(&B[i]);
+    (void)again(B + i);
+    nothing();
+  }
+  for (int i = 0; i < n; i++) put(A + i, B[i]);
+}

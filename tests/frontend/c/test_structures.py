@@ -96,3 +96,13 @@ def test_builtin_functions_need_no_header(tmp_path: Path) -> None:
     path = tmp_path / "e.c"
     path.write_text("void f(int n, float x[n]) { for (int i = 0; i < n; i++) x[i] = __builtin_expf(x[i]); }\n")
     assert pl.compile(str(path)).run({"n": 3}, pes=(1, 1)).verified
+
+
+@pytest.mark.parametrize("on", ["riscv", "belt"])
+def test_unused_structures_beside_variables_are_no_arguments(on: str, tmp_path: Path) -> None:
+    path = tmp_path / "unused.c"
+    path.write_text(
+        "struct args { int *p; float f; };\nint v[8], w[8];\n"
+        "void k(struct args *s) { for (int i = 0; i < 8; i++) v[i] += w[i]; }\n"
+    )
+    assert api.compile(path, on, options=Options("k")).run(fill="random").verified

@@ -52,6 +52,11 @@ def declarations(unit: Mapping[str, Any]) -> tuple[dict[str, Node], dict[str, Fi
                 records[f"struct {item['name']}"] = last
         elif item["kind"] == "TypedefDecl" and last and _names_record(item):
             records[item["name"]] = records[f"struct {item['name']}"] = last
+    # What is declared in a header and defined in a file behind it has two identities (C17, section 6.2.2).
+    named = {table.name: table for table in tables.values()}
+    for item in unit["inner"]:
+        if item["kind"] == "VarDecl" and item["id"] not in tables and (table := named.get(item["name"])) is not None:
+            tables[item["id"]] = replace(table, symbol=item["id"])
     return tables, records
 
 

@@ -69,7 +69,13 @@ def build_nest(function: Node, declared: Mapping[str, str], outside: Scope, opti
     names = tuple(a.terms[0][0] for a in symbols.values())
     domain = conjunction(default_assumptions(names, storage.values()), _ranges(parameters, symbols))
     scope = replace(
-        outside, symbols={**outside.symbols, **symbols}, storage=storage, loops=found.loops, domain=domain, named=own
+        outside,
+        symbols={**outside.symbols, **symbols},
+        storage=storage,
+        loops=found.loops,
+        domain=domain,
+        named=own,
+        counters=found.counters - found.data,
     )
     nodes, assumptions, stored = lower_body(tuple(_scop_statements(function, parameters)), parameters, found, scope)
     made = Nest(function.name, names, conjunction(domain, assumptions), stored, nodes, function.span)

@@ -41,7 +41,7 @@ class Scope:
     of which clang gives the text; `defined`: the names of the functions that have a body, also in headers; `products`:
     variables whose values are sums of products, such as `row = i * n`; `around`: the variables of the loops around;
     `parted`: forms of parameters that loops around take apart; `gathers`: scalars that hold indices and bounds that are
-    data, where these may be; `gather`: gives such an index a name.
+    data, where these may be; `gather`: gives such an index a name; `counters`: variables that depend on no data.
     """
 
     symbols: Mapping[str, Affine]
@@ -60,6 +60,7 @@ class Scope:
     parted: Mapping[str, Affine] = field(default_factory=dict[str, Affine])
     gathers: Gathers | None = None
     gather: Gather | None = None
+    counters: frozenset[str] = frozenset()
 
     def drop_gathers(self) -> Scope:
         """Scope without gathers, in which nothing is computed, so that an index that is data has no form."""

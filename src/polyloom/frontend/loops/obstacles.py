@@ -31,7 +31,7 @@ def find_obstacle(node: Node, scope: Scope) -> Obstacle:
         return Obstacle(node, f"depends on a function's result: `{source_text(node)}`", _SUMS)
     if node.kind in ("element", "member") or (node.kind == "unary" and node.opcode == "*"):
         return Obstacle(node, f"depends on data: `{source_text(node)}`", _DATA)
-    if node.kind == "name" and node.symbol in scope.storage:
+    if node.kind == "name" and node.symbol in scope.storage and node.symbol not in scope.counters:
         return Obstacle(node, f"depends on data: `{source_text(node)}`", _VARIABLE)
     if node.kind == "name":
         return Obstacle(node, f"depends on the value of the variable `{source_text(node)}`", _VARIABLE)

@@ -6,21 +6,13 @@ from __future__ import annotations
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.loops.affine import Scope, callee_name
 from polyloom.frontend.loops.obstacles import find_obstacle
-from polyloom.frontend.loops.roles import assumption
+from polyloom.frontend.loops.roles import assumption, depends_on_data
 from polyloom.frontend.loops.tree import Node, refusal, source_text
 from polyloom.frontend.loops.types import INTEGER
 from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.operations import ElementType
 
 _STATEMENTS = {
-    "while": (
-        "a `while` loop has no bounds that are known before it runs",
-        "compare a counter with a bound, and count it by a constant in every turn",
-    ),
-    "do": (
-        "a `do` loop has no bounds that are known before it runs",
-        "compare a counter with a bound, and count it by a constant in every turn",
-    ),
     "goto": (
         "this `goto` leaves a loop, or enters one or a branch",
         "jump forward to a label of the same or a surrounding block, or write loops and `if`",
@@ -59,12 +51,22 @@ def refuse_statement(node: Node) -> PolyloomError:
         return refuse_assertion(asserted)
     if node.kind == "call":
         return refuse_call(node)
+    if node.kind in ("while", "do"):
+        return refuse_uncounted_loop(node, depends_on_data(node.inner[node.kind == "do"], ()))
     if node.kind in _STATEMENTS:
         message, help = _STATEMENTS[node.kind]
         return refusal("PL0156", message, node, f"{help}; a processor, `--on riscv`, runs the function as it is")
     return refusal(
         "PL0156", "this statement does nothing that can be compiled", node, "write loops, `if` and assignments"
     )
+
+
+def refuse_uncounted_loop(node: Node, of_data: bool) -> PolyloomError:
+    """Refusal of a `while` or `do` whose number of turns is not known, or depends on data: PL0156."""
+    reason = "turns as often as data say" if of_data else "has no bounds that are known before it runs"
+    help = "compare a counter with a bound, and count it by a constant in every turn"
+    help = f"{help}; a processor, `--on riscv`, runs the function as it is"
+    return refusal("PL0156", f"a `{node.kind}` loop {reason}", node, help)
 
 
 def refuse_assertion(asserted: Node) -> PolyloomError:

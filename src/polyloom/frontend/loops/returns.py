@@ -10,7 +10,7 @@ from dataclasses import replace
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.jumps import structure_jumps
 from polyloom.frontend.loops.substatements import Statements, block, flatten_blocks
-from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.tree import CASTS, Node
 
 _RETURN = "return"
 _LOOPS = ("for", "while", "do")
@@ -28,6 +28,13 @@ def replace_returns(body: Node, result: Node | None) -> Node | None:
 
 
 def _assign_result(node: Node, result: Node | None) -> Statements:
-    if not node.inner or result is None:
+    if not node.inner:
         return ()
-    return (make.assignment(make.variable_reference(result, node), node.inner[0], node),)
+    if result is not None:
+        return (make.assignment(make.variable_reference(result, node), node.inner[0], node),)
+    value = node.inner[0]
+    while value.kind in ("parentheses", *CASTS):
+        value = value.inner[0]
+    # A value that nobody takes: what it does besides is done.
+    acts = any(n.kind in ("call", "update", "statements") or n.opcode in ("=", "++", "--") for n in value)
+    return (value,) if acts else ()

@@ -8,7 +8,7 @@ name an affine value. Parameters are those of a static control part (Feautrier 1
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from polyloom.frontend.loops.affine import COMPARISONS, callee_name
@@ -20,13 +20,14 @@ from polyloom.frontend.loops.types import COUNTING, SHORT
 class Roles:
     """Identities of declarations: variables of `for`, integers that sizes are made of, variables that are assigned
     (not by `for`), and of these the counters: integers of the function's own that bounds and subscripts depend on;
-    `sized` are all of those."""
+    `sized` are all of those; `data` are variables that depend on elements of arrays."""
 
     loops: frozenset[str]
     parameters: frozenset[str]
     assigned: frozenset[str]
     counters: frozenset[str] = frozenset()
     sized: frozenset[str] = frozenset()
+    data: frozenset[str] = frozenset()
 
 
 def find_roles(function: Node, sized: Collection[str], constants: Collection[str]) -> Roles:
@@ -50,7 +51,7 @@ def find_roles(function: Node, sized: Collection[str], constants: Collection[str
         needed.update(_deciding_integers(function, needed & own) & own)
     assigned = frozenset(_assigned_variables(function))
     sizes = frozenset(needed & own)
-    return Roles(loops, frozenset(needed & integers), assigned, sizes & assigned, sizes)
+    return Roles(loops, frozenset(needed & integers), assigned, sizes & assigned, sizes, _data_slice(function, sources))
 
 
 def _assignments(function: Node) -> Iterator[tuple[str, Node]]:
@@ -62,6 +63,30 @@ def _assignments(function: Node) -> Iterator[tuple[str, Node]]:
             left = node.inner[0]
             if left.kind == "name":
                 yield left.symbol, node.inner[1]
+
+
+def _data_slice(function: Node, sources: Mapping[str, list[Node]]) -> frozenset[str]:
+    """Forward slice (Weiser 1984) of elements: the variables that they are assigned to, or decide."""
+    found, before = set[str](), -1
+    while len(found) > before:
+        before = len(found)
+        found |= {name for name, given in sources.items() if any(depends_on_data(each, found) for each in given)}
+        branches = (n for n in function if n.kind == "if" and depends_on_data(n.inner[0], found))
+        found |= {_assigned_name(n) for branch in branches for side in branch.inner[1:] for n in side} - {""}
+    return frozenset(found)
+
+
+def depends_on_data(expression: Node, data: Collection[str]) -> bool:
+    """Whether an expression reads an element or a floating-point number, or one of the variables that depend on
+    data.
+    """
+    return any(
+        n.kind in ("element", "member")
+        or n.ctype in ("float", "double")
+        or (n.kind == "unary" and n.opcode == "*")
+        or n.symbol in data
+        for n in expression
+    )
 
 
 def loop_variable(loop: Node) -> Node | None:

@@ -70,7 +70,8 @@ def _with_adapter(path: str, options: Options, target: str) -> tuple[Options, st
         }
         # Structures are all fields, or all what they are: one that is passed through would be of unknown length.
         structures = {p.name for p in function.inner if p.kind == "parameter" and is_record(p.ctype.removesuffix("*"))}
-        roots |= structures if roots & structures else set()
+        used = {n.name for n in body.inner[-1] if n.kind == "name"}
+        roots |= structures if roots & structures else structures - used
         made, places = promote_arguments(body, found, options.shapes, roots)
     except PolyloomError:
         return options, function.name

@@ -21,6 +21,7 @@ from polyloom.frontend.c.canonical.gotos import eliminate_gotos
 from polyloom.frontend.c.canonical.headers import split_headers
 from polyloom.frontend.c.canonical.initializers import expand_initializers
 from polyloom.frontend.c.canonical.inlining import dereferenced_address, inline_calls, rename_pointers
+from polyloom.frontend.c.canonical.leading_zeros import count_leading_zeros
 from polyloom.frontend.c.canonical.memory_functions import expand_memory_calls
 from polyloom.frontend.c.canonical.pointers.addressed_scalars import index_addressed_scalars
 from polyloom.frontend.c.canonical.pointers.array_recovery import recover_arrays
@@ -79,7 +80,7 @@ def _check_passed_pointers(body: Node, functions: Mapping[str, Node]) -> None:
     """Calls that get a pointer of functions without a body: what these do to memory is not known. Raises PL0157."""
     for node in body:
         is_call = node.kind == "call" and callee_name(node) and strip_casts(node.inner[0]).symbol not in functions
-        pointers = (a for a in node.inner[1:] if strip_casts(a).kind == "name" and "*" in strip_casts(a).ctype)
+        pointers = (a for a in node.inner[1:] if "*" in strip_casts(a).ctype)
         if is_call and any(pointers):
             raise refuse_call(node)
 
@@ -112,5 +113,6 @@ def result_variable(function: Node) -> Node | None:
 
 
 def _structure_control(function: Node) -> Node:
-    """A function without `switch` and `goto`, whose labels are identities of its own."""
-    return replace(function, inner=(*function.inner[:-1], eliminate_gotos(eliminate_switches(function.inner[-1]))))
+    """A function without `switch` and `goto`, whose labels are identities of its own, and without loops over bits."""
+    body = count_leading_zeros(eliminate_gotos(eliminate_switches(function.inner[-1])))
+    return replace(function, inner=(*function.inner[:-1], body))

@@ -31,7 +31,7 @@ def inline_calls(body: Node, functions: Mapping[str, Node], around: frozenset[st
 
 
 def _rewrite_statement(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Statements:
-    called = _inlinable_callee(node, functions, around)
+    called = _inlinable_callee(node, functions, around, is_statement=True)
     if called is not None:
         made = _inlined_body(node, called, None, functions, around)
         return (node,) if made is None else (made,)
@@ -85,7 +85,9 @@ def _choice_branch(node: Node, functions: Mapping[str, Node], around: frozenset[
     return name
 
 
-def _inlinable_callee(node: Node, functions: Mapping[str, Node], around: frozenset[str]) -> Node | None:
+def _inlinable_callee(
+    node: Node, functions: Mapping[str, Node], around: frozenset[str], is_statement: bool = False
+) -> Node | None:
     """Function of a call that is to be written out; None for recursion, library names, and other numbers of
     arguments.
     """
@@ -102,34 +104,41 @@ def _inlinable_callee(node: Node, functions: Mapping[str, Node], around: frozens
     # A call in it that needs statements makes it one of statements, too; so does what has 64 bits (`wide`).
     expression = expression and not _calls(body[0], functions, around | {function.name})
     expression = expression and not any(n.ctype in WIDE for n in function)
-    return None if expression or len(parameters) != len(node.inner) - 1 else function
+    return None if (expression and not is_statement) or len(parameters) != len(node.inner) - 1 else function
 
 
 def _inlined_body(
     call: Node, function: Node, result: Node | None, functions: Mapping[str, Node], around: frozenset[str]
 ) -> Node | None:
-    """Inlined body: the block that a call is; None where a pointer parameter is used otherwise than to access what it
-    points to.
-    """
+    """Inlined body: the block that a call is; None where it may return within loops."""
     body = replace_returns(function.inner[-1], result)
     if body is None:
         return None
-    first, passed = list[Node](), dict[str, Node]()
+    parameters = [n for n in function.inner if n.kind == "parameter"]
+    given = {p.symbol: argument for p, argument in zip(parameters, call.inner[1:], strict=True)}
     moved = {strip_casts(n.inner[0]).symbol for n in body if n.opcode in ("=", "++", "--") or n.kind == "update"}
-    for parameter, argument in zip((n for n in function.inner if n.kind == "parameter"), call.inner[1:], strict=True):
-        if "*" in parameter.ctype and parameter.symbol not in moved and not has_effect(argument):
-            passed[parameter.symbol] = strip_casts(argument)
-        else:
-            # Passed by value (C17, section 6.5.2.2, paragraph 4): a copy that the body may change, and a pointer that
-            # it may move.
-            first.append(make.declare_variable(parameter.name, parameter.ctype, parameter.symbol, call, argument))
-    body = make.replace_nodes(body, lambda node: _substitute_argument(node, passed))
-    if any(n.kind == "name" and n.symbol in passed for n in body):
-        return None
+    passed = {
+        p.symbol: strip_casts(given[p.symbol])
+        for p in parameters
+        if "*" in p.ctype and p.symbol not in moved and not has_effect(given[p.symbol])
+    }
+    changed = make.replace_nodes(body, lambda node: _substitute_argument(node, passed))
+    # A pointer whose value is used in other ways, or is null, is a variable that is given it.
+    if kept := {n.symbol for n in changed if n.kind == "name" and n.symbol in passed}:
+        passed = {name: argument for name, argument in passed.items() if name not in kept}
+        changed = make.replace_nodes(body, lambda node: _substitute_argument(node, passed))
+    # Passed by value (C17, section 6.5.2.2, paragraph 4): a copy that the body may change, and a pointer that it may
+    # move.
+    first = [
+        make.declare_variable(p.name, p.ctype, p.symbol, call, given[p.symbol])
+        for p in parameters
+        if p.symbol not in passed
+    ]
+    body = changed
     body = inline_calls(body, functions, around | {function.name})
     # Arguments may themselves call functions: evaluated before the body, in order.
-    given = [s for declared in first for s in _rewrite_statement(declared, functions, around)]
-    return block((*given, *body.inner), call)
+    before = [s for declared in first for s in _rewrite_statement(declared, functions, around)]
+    return block((*before, *body.inner), call)
 
 
 def dereferenced_address(node: Node) -> Node | None:

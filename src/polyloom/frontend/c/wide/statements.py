@@ -29,7 +29,8 @@ def as_pairs(body: Node, roles: Roles) -> Node:
     """Body with pairs of words for its variables and expressions of 64 bits that are data."""
     if not any(part.ctype in WIDE for part in body):
         return body
-    counters = {*roles.sized, *roles.loops, *roles.parameters}
+    # What data set is none of them: a subscript that needs it is refused where it stands.
+    counters = {*roles.sized, *roles.loops, *roles.parameters} - roles.data
     own = {n.symbol: n for n in body if n.kind == "variable" and n.symbol not in counters}
     pairs = {name: _pair(n) for name, n in own.items() if n.ctype in WIDE and n.storage not in ("static", "extern")}
     return _Lowering(pairs, own.keys() - pairs.keys()).block(body)

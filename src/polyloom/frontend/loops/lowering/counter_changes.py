@@ -28,6 +28,7 @@ from polyloom.frontend.loops.induction.variables import (
 )
 from polyloom.frontend.loops.lowering.stores import Nodes
 from polyloom.frontend.loops.lowering.turns import Turns
+from polyloom.frontend.loops.roles import depends_on_data
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import TYPES
 from polyloom.frontend.loops.values import value
@@ -151,7 +152,7 @@ class CounterChanges(Turns):
         test, body = loop.inner
         found = counted_while_header(loop, scope, self.roles.counters)
         if found is None:
-            raise refusals.refuse_statement(node)
+            raise refusals.refuse_uncounted_loop(node, depends_on_data(test, self.roles.data))
         if node.kind == "do" and not all(is_nonnegative(length - 1, scope.domain) for length in found.lengths()):
             first, behind = self.lower_counter_change(body, scope)
             rest, behind = self.lower_while_loop(loop, behind)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Final
 
 from polyloom.frontend.convert import convert_value
 from polyloom.frontend.loops import refusals
@@ -30,6 +31,8 @@ from polyloom.sets import Condition
 Nodes = tuple[NestNode, ...]
 Part = Callable[[Scope], Nodes]
 """Statements that are still to be compiled, in the scope where they stand."""
+_MOST_SPLITS: Final = 1000
+"""Every second one doubles what follows it in the worst case: the code would grow without bound."""
 
 
 class Stores:
@@ -44,6 +47,7 @@ class Stores:
         self.taken = {*self.parameters, *self.storage}
         self.temporaries, self.counted = set[str](), set[str]()
         self.uses = Counter[str]()
+        self.splits = 0
         self.gathers = Gathers(self.scalar) if indirect else None
 
     def scalar(self, name: str, dtype: ElementType) -> str:
@@ -137,7 +141,12 @@ class Stores:
         return part(scope)
 
     def sides(self, where: Condition, decided: Node, part: Part, scope: Scope) -> Nodes:
-        """`part` once where a condition holds and once where it does not."""
+        """`part` once where a condition holds and once where it does not. Raises PL0156."""
+        self.splits += 1
+        if self.splits > _MOST_SPLITS:
+            message = f"sizes decide so much that what follows has more than {_MOST_SPLITS} forms"
+            help = "say more about the sizes, as in `assert(n >= m);`, or give them values by --set"
+            raise refusal("PL0156", message, decided, help)
         body, orelse = part(scope.assume_outcome(where, True)), part(scope.assume_outcome(where, False))
         return (If(where, body, orelse, decided.span),) if body or orelse else ()
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from polyloom.frontend.c.canonical.arguments.access_paths import Roots
+from polyloom.frontend.c.canonical.pointers.sources import list_assignments
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import flatten_blocks
-from polyloom.frontend.loops.tree import Node, strip_casts
+from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 
 
 def localize_pointers(body: Node, variables: Mapping[str, Node]) -> tuple[Node, Mapping[str, Node]]:
@@ -45,25 +47,109 @@ def _sets_variable(statement: Node, name: str) -> bool:
 
 
 def fold_null_tests(body: Node, roots: Roots, parameters: Sequence[Node]) -> Node:
-    """Comparisons of structures and of pointer parameters with the null pointer: what a run passes is never null."""
-    assigned = {strip_casts(n.inner[0]).symbol for n in body if n.kind == "binary" and n.opcode == "="}
-    arrays = {p.symbol for p in parameters if p.ctype.endswith("*")} - assigned
+    """Tests of pointers against null (C17, section 6.3.2.3), and the branches that they leave: what a run passes is
+    never null, nor is a pointer that is only given such ones, or places in arrays.
+    """
+    known = _nullness(body, roots, parameters)
 
-    def is_known(node: Node) -> bool:
-        return node.ctype.endswith("*") and (roots.access(node) is not None or strip_casts(node).symbol in arrays)
+    def decide(node: Node) -> bool | None:
+        return _decide_pointer(node, roots, known)
 
     def fold_test(node: Node) -> Node | None:
         if node.opcode in ("==", "!=") and len(node.inner) == 2:
-            known = any(map(is_known, node.inner))
-            nulls = [side for side in node.inner if side.ctype.endswith("*") and _is_null(side)]
-            return make.number(int(node.opcode == "!="), node) if known and nulls else None
-        if node.opcode == "!" and is_known(node.inner[0]):
-            return make.number(0, node)
-        if node.opcode == "PointerToBoolean" and is_known(node.inner[0]):
-            return make.number(1, node)
-        return None
+            first, second = map(decide, node.inner)
+            if first is None or second is None or (first and second):
+                return None
+            return make.number(int((first == second) == (node.opcode == "==")), node)
+        if node.opcode == "PointerToBoolean" and (found := decide(node.inner[0])) is not None:
+            return make.number(int(found), node)
+        tests = {n: found for n in _truth_operands(node) if (found := decide(node.inner[n])) is not None}
+        inner = tuple(
+            [
+                make.number(int(tests[n]), child) if n in tests else make.replace_nodes(child, fold_test)
+                for n, child in enumerate(node.inner)
+            ]
+        )
+        same = all(a is b for a, b in zip(inner, node.inner, strict=True))
+        return node if same else _fold_constant_test(replace(node, inner=inner))
 
     return make.replace_nodes(body, fold_test)
+
+
+def _truth_operands(node: Node) -> tuple[int, ...]:
+    """Operands of which only their truth counts (C17, sections 6.5.3.3, 6.5.13 to 6.5.15, 6.8.4.1 and 6.8.5)."""
+    if node.opcode in ("&&", "||"):
+        return (0, 1)
+    return (0,) if node.opcode == "!" else _TESTS.get(node.kind, ())
+
+
+_TESTS: Final = {"if": (0,), "while": (0,), "do": (1,), "for": (2,), "choose": (0,)}
+
+
+def _decide_pointer(node: Node, roots: Roots, known: Mapping[str, bool]) -> bool | None:
+    """Whether a pointer points to something; None for what is not known, and for other expressions."""
+    if _is_null(node):
+        return False if node.ctype.endswith("*") else None
+    while node.kind in ("parentheses", "constant", *CASTS) and "*" in node.ctype:
+        node = node.inner[0]
+    node = strip_casts(node)
+    if not node.ctype.endswith("*") and "[" not in node.ctype:
+        return None
+    if node.kind == "choose":
+        first, second = (_decide_pointer(arm, roots, known) for arm in node.inner[1:])
+        return first if first == second else None
+    if node.kind == "binary" and node.opcode in ("+", "-"):
+        # Of a null pointer there are no sums (C17, section 6.5.6, paragraph 8).
+        return True if any(_decide_pointer(side, roots, known) for side in node.inner) else None
+    if node.symbol in known:
+        return known[node.symbol]
+    is_place = "[" in node.ctype or (node.kind == "unary" and node.opcode == "&")
+    return True if is_place or roots.access(node) is not None else None
+
+
+def _nullness(body: Node, roots: Roots, parameters: Sequence[Node]) -> dict[str, bool]:
+    """Nullness analysis (flow-insensitive): pointers of a function that always point to something, or never."""
+    given = dict[str, list[Node]]()
+    for name, value in list_assignments(body):
+        given.setdefault(name, []).append(value)
+    passed = {p.symbol for p in parameters if p.ctype.endswith("*")}
+    local = {n.symbol for n in body if n.kind == "variable" and n.ctype.endswith("*") and n.symbol in given}
+    addressed = {strip_casts(n.inner[0]).symbol for n in body if n.kind == "unary" and n.opcode == "&"}
+    nulls = {name for name in local if all(map(_is_null, given[name]))}
+    # Optimistic: a pointer may be given itself, or one that is given it.
+    known = {name: name not in nulls for name in (passed | local) - addressed}
+    while wrong := [
+        name
+        for name, is_set in known.items()
+        if any(_decide_pointer(value, roots, known) is not is_set for value in given.get(name, ()))
+    ]:
+        known = {name: is_set for name, is_set in known.items() if name not in wrong}
+    return known
+
+
+def _fold_constant_test(node: Node) -> Node:
+    """A branch or an expression whose test is a constant as what is left of it (C17, section 6.6)."""
+    values = [_constant(child) for child in node.inner[:2]]
+    match node.kind, node.opcode, values:
+        case "if", _, [int(test), *_]:
+            kept = node.inner[1:2] if test else node.inner[2:]
+            return kept[0] if kept else replace(node, kind="block", inner=())
+        case "choose", _, [int(test), *_]:
+            return node.inner[1 if test else 2]
+        case _, "!", [int(test)]:
+            return make.number(int(not test), node)
+        case _, "&&" | "||", [int(test), _]:
+            decides = bool(test) == (node.opcode == "||")
+            return make.number(int(decides == (node.opcode == "||")), node) if decides else node.inner[1]
+        case _, "&&" | "||", [_, int(test)] if bool(test) != (node.opcode == "||"):
+            return node.inner[0]
+        case _:
+            return node
+
+
+def _constant(node: Node) -> int | None:
+    node = strip_casts(node)
+    return int(str(node.value)) if node.kind == "integer" else None
 
 
 def _is_null(node: Node) -> bool:
