@@ -60,7 +60,7 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quic
         # Small problems go to the search even where `quick` would answer: it also improves spans, length and lifetimes.
         quick = schedule_by_slack(problem, pi) if quickly or problem.places(pi) > LARGE else None
         if quickly and quick is None and pi < highest:
-            proved, pi = False, _next_interval(pi, highest, False)
+            proved, pi = False, _increase_interval(pi, highest, False)
             continue
         status, found = _decide(problem, pi, not quickly) if quick is None else (cp_model.FEASIBLE, quick)
         if found is not None:
@@ -72,11 +72,11 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quic
             check(problem, solution)
             return solution
         proved = proved and status == cp_model.INFEASIBLE
-        pi = _next_interval(pi, highest, proved)
+        pi = _increase_interval(pi, highest, proved)
     raise _infeasibility_error(bounds, lowest, highest, proved=proved, limited=limit is not None)
 
 
-def _next_interval(pi: int, highest: int, proved: bool) -> int:
+def _increase_interval(pi: int, highest: int, proved: bool) -> int:
     """The initiation interval to try next: each one while a search refutes them, and `highest` as the last one."""
     return min(pi + (1 if proved else max(1, pi // STRIDE)), max(highest, pi + 1))
 
