@@ -161,7 +161,7 @@ class MaskedValues(Evaluator):
             return self.number_beside_mask(self.site(node, frame), self.evaluate(node, frame))
         site = self.site(node, frame)
         match node:
-            case ast.Subscript(value=base, slice=own) if _is_same(own, index):
+            case ast.Subscript(value=base, slice=own) if _is_equal_text(own, index):
                 found = self.evaluate(base, frame)
                 self.is_same_shape(site, mask, found)
                 return found
@@ -205,13 +205,13 @@ class MaskedValues(Evaluator):
             self.builder.guard = outer
 
 
-def _is_same(a: ast.expr, b: ast.expr) -> bool:
+def _is_equal_text(a: ast.expr, b: ast.expr) -> bool:
     return ast.dump(a) == ast.dump(b)
 
 
 def selects_elements(node: ast.expr, index: ast.expr) -> bool:
     """Whether some part chooses its elements by the same text."""
-    return any(isinstance(n, ast.Subscript) and _is_same(n.slice, index) for n in ast.walk(node))
+    return any(isinstance(n, ast.Subscript) and _is_equal_text(n.slice, index) for n in ast.walk(node))
 
 
 def constant_range(items: Any) -> range | None:
