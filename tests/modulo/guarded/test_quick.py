@@ -20,11 +20,28 @@ def test_what_is_found_is_valid(problem: Guarded, pi: int) -> None:
 
 
 def test_who_found_no_place_chooses_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One unit, always busy: b and c, placed first, leave no three cycles in a row for a."""
-    operations = (Operation("a", (0,), (3,)), Operation("b", (0,), (1,)), Operation("c", (0,), (1,)))
-    problem = guarded(operations, (Unit("u", pipelined=False),), (Dependence(1, 2, 0),))
+    """One unit, always busy: b and c, placed first with d between them, leave no three cycles in a row for a."""
+    operations = (
+        Operation("b", (0,), (1,)),
+        Operation("d", (1,), (1,)),
+        Operation("c", (0,), (1,)),
+        Operation("a", (0,), (3,)),
+    )
+    units = Unit("u", pipelined=False), Unit("v", pipelined=False)
+    problem = guarded(operations, units, (Dependence(0, 1, 0), Dependence(1, 2, 0)))
     found = quick.schedule_by_slack(problem, 5)
     assert found is not None
     assert is_valid(problem, 5, found)
     monkeypatch.setattr(quick, "TRIES", 1)
     assert quick.schedule_by_slack(problem, 5) is None
+
+
+def test_values_flow_forward_where_nothing_is_bounded_above() -> None:
+    """Products of one unit that one operation uses: at its lower bound it would leave no time for them."""
+    count = 30
+    products = tuple(Operation(f"p{n}", (0,), (1,)) for n in range(count))
+    uses = tuple(Dependence(n, count, 0) for n in range(count))
+    problem = guarded((*products, Operation("sink", (1,), (1,))), (Unit("multiplier"), Unit("adder")), uses)
+    found = quick.schedule_by_slack(problem, count)
+    assert found is not None
+    assert is_valid(problem, count, found)

@@ -12,6 +12,7 @@ from tests.modulo.guarded.brute import Operation, Unit, cost, guarded, is_valid,
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.modulo import problem as modulo
+from polyloom.modulo.cp_sat import cp_model
 from polyloom.modulo.guards import solve as solve_module
 from polyloom.modulo.guards.problem import Guarded, Short
 from polyloom.modulo.guards.solve import solve
@@ -143,3 +144,17 @@ def test_a_search_leaves_interrupts_to_python() -> None:
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_intervals_grow_by_a_part_where_the_search_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def give_up(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, None]:
+        tried.append(pi)
+        return cp_model.UNKNOWN, None
+
+    monkeypatch.setattr("polyloom.modulo.guards.solve._search", give_up)
+    problem = guarded((Operation("a", (0,), (1,)),), (Unit("u"),))
+    with pytest.raises(PolyloomError, match="the search was given up"):
+        solve(problem, at_least=32, limit=51)
+    assert tried == [32, 34, 36, 38, 40, 42, 44, 46, 48, 51]

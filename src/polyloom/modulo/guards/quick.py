@@ -54,8 +54,9 @@ def _place_groups(
     start, unit = [0] * len(latency), [0] * len(latency)
     while waiting:
         # Least slack first (Huff, "Lifetime-sensitive modulo scheduling", 1993): who has the fewest times left chooses
-        # first.
-        g = min(waiting, key=lambda n: (urgent[n], upper[n] - lower[n], lower[n], n))
+        # first. No more than pi of them differ; where no bound above counts, values flow forward, for a sink that were
+        # placed at its lower bound would leave the units no time for what it waits for.
+        g = min(waiting, key=lambda n: (urgent[n], min(upper[n] - lower[n], pi), lower[n], n))
         waiting.remove(g)
         # After pi times every row has been tried: later times meet the same rows again.
         times = range(int(lower[g]), int(min(upper[g], lower[g] + pi - 1)) + 1)

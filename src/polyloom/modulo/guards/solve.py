@@ -10,8 +10,8 @@ between start offsets; their least solution is given by longest paths, which vis
 most latency + pi - 1 at each. And if no pi up to the sum of all latencies has a schedule, none has: a schedule at any
 pi, taken alone without overlap, loses its idle cycles and then fits into that sum, and a larger pi only relaxes the
 other constraints. Large problems are first tried by `quick`, whose answer at the lower bound needs no search. Very
-large ones are left to it: what it finds above the bound is not proved minimal, and the intervals that it tries grow by
-a fraction each time.
+large ones are left to it: what it finds above the bound is not proved minimal. Where no search decides an interval, or
+one is given up, the next interval is larger by a fraction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LARGE = 1000
 little.
 """
 STRIDE = 16
-"""Beyond `PLACES`, each interval that is tried is larger than the one before by this part of it."""
+"""Where a search has not refuted an interval, the next one is larger by this part of it."""
 FEASIBILITY_LIMIT = 5.0
 IMPROVEMENT_LIMIT = 0.3
 """Deterministic effort of one search, in CP-SAT's unit (about a second)."""
@@ -55,12 +55,12 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quic
         if limit is None
         else limit
     )
-    proved = True
-    for pi in _intervals(problem, lowest, highest):
+    proved, pi = True, lowest
+    while pi <= highest:
         # Small problems go to the search even where `quick` would answer: it also improves spans, length and lifetimes.
         quick = schedule_by_slack(problem, pi) if quickly or problem.places(pi) > LARGE else None
         if quickly and quick is None and pi < highest:
-            proved = False
+            proved, pi = False, _increase_interval(pi, highest, False)
             continue
         status, found = _decide(problem, pi, not quickly) if quick is None else (cp_model.FEASIBLE, quick)
         if found is not None:
@@ -72,17 +72,13 @@ def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quic
             check(problem, solution)
             return solution
         proved = proved and status == cp_model.INFEASIBLE
+        pi = _increase_interval(pi, highest, proved)
     raise _infeasibility_error(bounds, lowest, highest, proved=proved, limited=limit is not None)
 
 
-def _intervals(problem: Guarded, lowest: int, highest: int) -> Iterator[int]:
-    """The initiation intervals to try, each one while an exact search decides it; the last one is `highest`."""
-    pi = lowest
-    while pi < highest:
-        yield pi
-        pi += 1 if problem.places(pi) <= PLACES else max(1, pi // STRIDE)
-    if lowest <= highest:
-        yield highest
+def _increase_interval(pi: int, highest: int, proved: bool) -> int:
+    """The initiation interval to try next: each one while a search refutes them, and `highest` as the last one."""
+    return min(pi + (1 if proved else max(1, pi // STRIDE)), max(highest, pi + 1))
 
 
 def _decide(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, Found | None]:

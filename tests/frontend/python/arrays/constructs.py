@@ -307,6 +307,15 @@ def several_results(x: pl.f32[N]) -> Any:
 
 
 @pl.kernel
+def masked_values(x: pl.f32[N], y: pl.f32[N], b: pl.i32[N], c: pl.i32[N]) -> None:
+    large = x > 1.5
+    y[large] = 2.0 * x[large] - np.sqrt(x[large])
+    y[~large] += x[~large]
+    c[b != 0] = -7 // b[b != 0]
+    c[b != 0] %= b[b != 0]
+
+
+@pl.kernel
 def masked_stores(x: pl.f32[N], y: pl.f32[N]) -> None:
     x[x > 1.5] = 0.0
     y[x == 0] += 1.0

@@ -4,19 +4,27 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+import builtins
+from collections.abc import Generator as Iteration
+from contextlib import contextmanager
+from typing import Any, Final
 
 from polyloom.frontend.python.arrays.calls import Calls
-from polyloom.frontend.python.arrays.functions.elementwise import MOST_BITS, MOST_ITEMS, binary
+from polyloom.frontend.python.arrays.functions.elementwise import FUNCTIONS, MOST_BITS, MOST_ITEMS, binary
 from polyloom.frontend.python.arrays.functions.products import matmul
 from polyloom.frontend.python.arrays.iterables import Range, sequence
 from polyloom.frontend.python.arrays.names import Closure, Frame
 from polyloom.frontend.python.arrays.site import Site
 from polyloom.frontend.python.arrays.values import (
+    Data,
     Generator,
     as_sequence,
+    is_mask,
+    truth,
 )
 from polyloom.frontend.python.refused_syntax import EXPRESSIONS, refuse_syntax
+from polyloom.ir.arrays.program import Apply
+from polyloom.ir.arrays.verify import print_shape
 from polyloom.sets import Affine
 
 SYMBOLS: dict[type[ast.operator], str] = {
@@ -131,6 +139,79 @@ class Evaluator(Calls):
             raise site.error("PL0136", f"`{site.source_text}` does not fit what the loop gives", "name each value")
         for part, each in zip(parts, items, strict=True):
             self.assign_names(part, each, frame)
+
+
+_REDUCING: Final = (builtins.max, builtins.min)
+"""Of one array these are one number."""
+
+
+class MaskedValues(Evaluator):
+    """Masked values: the right side of `y[mask] = x[mask] * 2`, of as many elements as data say, at every element.
+
+    A store under a mask shows only where the mask holds, so that values of the same mask may be computed everywhere
+    ("Boolean array indexing" of NumPy's manual). Only element-wise operations of such values and of numbers are known.
+    """
+
+    def masked_value(self, node: ast.expr, index: ast.expr, mask: Any, frame: Frame) -> Any:
+        """Masked value at all elements, where `index`, of which `mask` is the value, chooses some; any other value as
+        it is. Errors: PL0149 for other arrays beside the mask, which have another length."""
+        if not is_mask(mask):
+            return self.evaluate(node, frame)
+        if not selects_elements(node, index):
+            return self.number_beside_mask(self.site(node, frame), self.evaluate(node, frame))
+        site = self.site(node, frame)
+        match node:
+            case ast.Subscript(value=base, slice=own) if _is_equal_text(own, index):
+                found = self.evaluate(base, frame)
+                self.is_same_shape(site, mask, found)
+                return found
+            case ast.BinOp(left=left, op=operator, right=right) if type(operator) in SYMBOLS:
+                sides = [self.masked_value(side, index, mask, frame) for side in (left, right)]
+                with self.guard_mask(site, mask):
+                    return binary(site, SYMBOLS[type(operator)], *sides)
+            case ast.UnaryOp(op=operator, operand=operand):
+                return self.unary(site, operator, self.masked_value(operand, index, mask, frame))
+            case ast.Call(func=function, args=given, keywords=[]):
+                called = self.evaluate(function, frame)
+                if called in FUNCTIONS and called not in _REDUCING:
+                    return self.call(site, called, [self.masked_value(g, index, mask, frame) for g in given], {})
+                return self.evaluate(node, frame)
+            case _:
+                return self.evaluate(node, frame)
+
+    def number_beside_mask(self, site: Site, value: Any) -> Any:
+        """A number. Errors: PL0149 for an array, which has more elements than a mask chooses."""
+        if isinstance(value, Data) and any(e != Affine((), 1) for e in value.shape):
+            help = "choose its elements by the same mask: `y[mask] = x[mask]`"
+            message = f"the shape {print_shape(value.shape)} stands where a mask chooses elements: `{site.source_text}`"
+            raise site.error("PL0149", message, help)
+        return value
+
+    def is_same_shape(self, site: Site, mask: Data, base: Any) -> None:
+        """Errors: PL0149 where an array has another shape than its mask."""
+        if not isinstance(base, Data) or len(mask.shape) != len(base.shape):
+            help = "give one of the same shape"
+            raise site.error("PL0149", f"the mask of `{site.source_text}` has another shape", help)
+        site.common_shape([mask.shape, base.shape])
+
+    @contextmanager
+    def guard_mask(self, site: Site, mask: Data) -> Iteration[None]:
+        """Where the mask does not hold, nothing faults: there a divisor is 1."""
+        outer, test = self.builder.guard, truth(mask.value)
+        self.builder.guard = test if outer is None else Apply("and", "i32", (outer, test), site.span)
+        try:
+            yield
+        finally:
+            self.builder.guard = outer
+
+
+def _is_equal_text(a: ast.expr, b: ast.expr) -> bool:
+    return ast.dump(a) == ast.dump(b)
+
+
+def selects_elements(node: ast.expr, index: ast.expr) -> bool:
+    """Whether some part chooses its elements by the same text."""
+    return any(isinstance(n, ast.Subscript) and _is_equal_text(n.slice, index) for n in ast.walk(node))
 
 
 def constant_range(items: Any) -> range | None:

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from polyloom.frontend.python.arrays.evaluate import SYMBOLS, Evaluator
+from polyloom.frontend.python.arrays.evaluate import SYMBOLS, MaskedValues, selects_elements
 from polyloom.frontend.python.arrays.functions.elementwise import binary
 from polyloom.frontend.python.arrays.indexing import place
 from polyloom.frontend.python.arrays.iterables import element
 from polyloom.frontend.python.arrays.names import Closure, Frame, ReturnValue
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Data, as_sequence, numpy_type
+from polyloom.frontend.python.arrays.values import Data, as_sequence, is_mask, numpy_type
 from polyloom.frontend.python.refused_syntax import STATEMENTS, refuse_syntax
 from polyloom.ir.arrays.program import Form, Read, Value, parts
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition
 
 
-class Statements(Evaluator):
+class Statements(MaskedValues):
     """Statements in blocks."""
 
     def block(self, nodes: Sequence[ast.stmt], frame: Frame) -> ReturnValue | None:
@@ -48,6 +48,10 @@ class Statements(Evaluator):
                 pass
             case ast.Expr(value=value):
                 self.evaluate(value, frame)
+            case ast.Assign(targets=[ast.Subscript() as target], value=value) if selects_elements(value, target.slice):
+                index = self.evaluate(target.slice, frame)
+                found = self.masked_value(value, target.slice, index, frame)
+                self.store(self.site(target, frame), self.evaluate(target.value, frame), index, found, True)
             case ast.Assign(targets=targets, value=value):
                 found = self.evaluate(value, frame)
                 for target in targets:
@@ -106,31 +110,30 @@ class Statements(Evaluator):
             return value
         return Data(self.builder.local(value.value, site.span), value.weak, value.wide, value.exact, bool(value.shape))
 
-    def store(self, site: Site, base: Any, index: Any, value: Any) -> None:
+    def store(self, site: Site, base: Any, index: Any, value: Any, is_masked: bool = False) -> None:
+        """`base[index] = value`; a masked value is one of all elements."""
         if not isinstance(base, Data) or not base.shape:
             raise site.error("PL0138", f"`{site.source_text}` stores to what is no array", "store to arrays")
         value = self.data(site, value)
-        if isinstance(index, Data) and index.dtype == "bool":
+        if is_mask(index):
             self.is_same_shape(site, index, base)
+            value = value if is_masked else self.number_beside_mask(site, value)
             site.store(place(site, base, Ellipsis), site.select(index, site.element(value, base.dtype), base))
             return
         site.store(place(site, base, index), value)
 
-    def is_same_shape(self, site: Site, mask: Data, base: Data) -> None:
-        if len(site.common_shape([mask.shape, base.shape])) != len(base.shape) or len(mask.shape) != len(base.shape):
-            raise site.error(
-                "PL0149", f"the mask of `{site.source_text}` has another shape", "give one of the same shape"
-            )
-
     def augment(self, node: ast.AugAssign, frame: Frame) -> None:
         """`x += y`: of arrays in place, of numbers a new value."""
         site, target = self.site(node, frame), node.target
-        value = self.evaluate(node.value, frame)
         if isinstance(target, ast.Subscript):
-            base, index = self.evaluate(target.value, frame), self.evaluate(target.slice, frame)
-            if isinstance(base, Data) and isinstance(index, Data) and index.dtype == "bool":
+            index = self.evaluate(target.slice, frame)
+            value = self.masked_value(node.value, target.slice, index, frame)
+            base = self.evaluate(target.value, frame)
+            if isinstance(base, Data) and is_mask(index):
                 self.is_same_shape(site, index, base)
-                self.in_place(site, base, site.select(index, self.augmented_value(site, node, base, value), base))
+                with self.guard_mask(site, index):
+                    found = self.augmented_value(site, node, base, value)
+                self.in_place(site, base, site.select(index, found, base))
                 return
             if not isinstance(base, Data):
                 raise site.error("PL0138", f"`{site.source_text}` stores to what is no array", "store to arrays")
@@ -141,6 +144,7 @@ class Statements(Evaluator):
             raise site.error(
                 "PL0133", f"`{site.source_text}` cannot be assigned in a kernel", "assign a name or elements"
             )
+        value = self.evaluate(node.value, frame)
         before = self.evaluate(ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
         found = self.augmented_value(site, node, before, value)
         if isinstance(before, Data) and before.shape:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 import numpy as np
 
@@ -82,6 +82,11 @@ def slice_bounds(value: Any) -> tuple[Any, Any, Any]:
 
 _NAMES: Final[dict[Any, ElementType]] = {NUMPY[name]: name for name in ALL_TYPES}
 _INT64: Final = np.dtype(np.int64)
+
+
+def is_mask(index: Any) -> TypeGuard[Data]:
+    """Whether an index chooses elements by bools."""
+    return isinstance(index, Data) and index.dtype == "bool"
 
 
 def numpy_type(data: Data) -> np.dtype[Any]:

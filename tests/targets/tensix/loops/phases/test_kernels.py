@@ -110,3 +110,14 @@ def test_formats_that_do_not_fit(golden: Golden) -> None:
         pl.compile(KERNELS / "fir.py", on="tensix", format="bf16")
     assert error.value.code == "PL1232"
     golden("unfit-format", str(error.value))
+
+
+def test_a_statement_with_integers_inside_is_named(golden: Golden, tmp_path: Path) -> None:
+    path = tmp_path / "f.py"
+    path.write_text(
+        "import numpy as np\nimport polyloom as pl\n\nN = pl.size('N')\n\n\n@pl.kernel\n"
+        "def f(x: pl.f32[N], y: pl.f32[N]):\n    x[1:] += np.tanh(x)[:-1]\n    y[:] = np.cumsum(x)\n"
+    )
+    with pytest.raises(PolyloomError) as error:
+        pl.compile(path, on="tensix")
+    golden("unfit-integers", str(error.value).replace(f"{tmp_path}/", ""))

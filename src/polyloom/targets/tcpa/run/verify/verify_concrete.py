@@ -245,7 +245,7 @@ def _instruction_faults(
         yield "branches outside its program"
     if any(t % c.initiation_interval for t in targets):
         # A kernel class is entered at slot 0: its pi instructions are atomic (section 6.3).
-        yield "branches into the middle of a kernel class class"
+        yield "branches into the middle of a kernel class"
     if not isinstance(branch, Next) and (at + 1) % c.initiation_interval:
         yield "branches before the end of its kernel class"
     if isinstance(branch, Goto) and branch.target == at + 1:

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays, Source
-from polyloom.ir.nest import Apply, Expression, Nest, Statement, statements
+from polyloom.ir.nest import Apply, Expression, Nest, Statement, Storage, statements
 from polyloom.ir.nest_interpret import nest_signature
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import Oracle
@@ -28,16 +28,32 @@ def phases_content(nest: Nest, options: Any) -> Content:
     """Content of a nest that runs as phases. Errors: PL1232 for types and formats that do not fit."""
     kinds = {storage.dtype for storage in nest.storage}
     if kinds not in ({"f32"}, {"i32"}):
-        other = next((s for s in nest.storage if s.dtype not in ("f32", "i32")), None)
-        message = (
-            f"a program on a tile is all f32 or all i32{f', and `{other.name}` is {other.dtype}' if other else ''}"
-        )
-        raise input_error("PL1232", message, help="declare all arrays and scalars as f32, or as i32")
+        raise _mixed_types_error(nest.storage)
     name = "tf32" if kinds == {"f32"} else "i8"
     if options.format not in (None, name) or options.dest == 16:
         message = "phases of vector code compute in 32 bits"
         raise input_error("PL1232", message, help="leave --format and --dest out")
     return Content(nest, Arithmetic(name, 32, 4, 32))
+
+
+def _mixed_types_error(storage: Sequence[Storage]) -> PolyloomError:
+    """PL1232 at the first array that is neither f32 nor i32, or else is not what the first one is."""
+    message, help = "a program on a tile is all f32 or all i32", "declare all arrays and scalars as f32, or as i32"
+    others = [s for s in storage if s.dtype not in ("f32", "i32")] or [
+        s for s in storage if s.dtype != storage[0].dtype
+    ]
+    if not others:
+        return input_error("PL1232", message, help=help)
+    other = others[0]
+    if other.role == "argument":
+        return input_error("PL1232", f"{message}, and `{other.name}` is {other.dtype}", span=other.span, help=help)
+    # The compiler's own names say nothing to the user.
+    help = (
+        "a test that is kept is an integer, and so are parts of exp, tanh and the like: write `np.where(test, a, b)` "
+        "for a test, and choose another machine for such functions of what the kernel computes"
+    )
+    message += f", and a value that this statement computes is {other.dtype}"
+    return input_error("PL1232", message, span=other.span, help=help)
 
 
 def phases_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
