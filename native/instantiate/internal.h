@@ -371,7 +371,8 @@ typedef struct {
     Int early, most;
 } Mapped;
 
-// What the generators of one access in equal tiles share; `words` are those from the lowest to the highest address.
+// What the generators of one access in equal tiles share; `words` are those that a bank holds: from the lowest to the
+// highest address, or a box of the array, whatever is less.
 typedef struct Pattern {
     const Domain *domain;
     Int *coefficients;
