@@ -20,8 +20,9 @@ from polyloom.targets.forms import loops
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
+from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Refit, Target
 from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.block_choice import SHORT_OF_CASES, SHORT_OF_ROOM, choose_blocks, list_extents
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read_layouts
@@ -81,6 +82,36 @@ def _plan_in_blocks(subject: Subject, plan: Plan, sizes: Mapping[str, int]) -> P
             Diagnostic("PL0824", message, USAGE, help="leave --block out, or give a Python or C function")
         )
     return with_deep_stack(plan_blocks)(source.nest, plan, sizes, not source.exact)
+
+
+def _refit(
+    subject: Subject, values: Mapping[str, int], where: Place | None, options: Options, error: PolyloomError
+) -> Refit | None:
+    """Blocks by default: those that fit, of a nest that is too large for FIFOs, banks, signals or programs."""
+    source, code = cast("Source | None", subject.source), error.code
+    asked = options.block, options.mapping, options.candidate, options.layouts
+    if source is None or source.nest is None or where is None or any(each is not None for each in asked):
+        return None
+    if code not in SHORT_OF_ROOM | SHORT_OF_CASES:
+        return None
+    nest, plan, known = source.nest, cast(Plan, subject.content), dict[tuple[str, str], bytes]()
+
+    def compile_in_blocks(sizes: Mapping[str, int]) -> bytes:
+        return compile_plan(
+            plan_blocks(nest, plan, sizes, not source.exact, True), where.member, None, None, None, known
+        )
+
+    def attempt(sizes: Mapping[str, int]) -> int:
+        return _predict(compile_in_blocks(sizes), values, where, options).cycles
+
+    sizes = with_deep_stack(choose_blocks)(list_extents(nest, values), code, attempt)
+    if sizes is None:
+        return None
+    text = ",".join(f"{name}={size}" for name, size in sizes.items())
+    message = f"`{subject.signature.name}` runs in blocks of {text}: {error.diagnostics[0].message}"
+    help = f"write --block {text} for these blocks at all sizes, or --block with others"
+    warning = Diagnostic("PL0825", message, 0, help=help)
+    return Refit(with_deep_stack(compile_in_blocks)(sizes), replace(options, block=sizes), warning)
 
 
 def _mapping(path: Any) -> tuple[str, str]:
@@ -240,6 +271,7 @@ TARGET: Final = Target(
     show=lambda data, _: descriptions.show(data),
     options=Options,
     instantiate=_instantiate,
+    refit=_refit,
     predict=_predict,
     members=machine_file.members,
     describe=lambda name: machine_file.resolve(machine_file.load(name)),

@@ -35,13 +35,16 @@ from polyloom.transform.stepped_plan import constant_shape, counter_bounds, numb
 _NUMBERED = re.compile(r"(.+)_[0-9]+")
 
 
-def plan_blocks(nest: Nest, whole: Plan, sizes: Mapping[str, int], reassociate: bool = False) -> Plan:
+def plan_blocks(
+    nest: Nest, whole: Plan, sizes: Mapping[str, int], reassociate: bool = False, of_any_size: bool = False
+) -> Plan:
     """Plan of a checked nest in blocks of `sizes`, by the names of loops; `whole` is its plan without blocks, which
-    says what is given and what is a result. Errors: PL0266 and PL0267 where blocks change what is computed, PL0265 for
+    says what is given and what is a result. With `of_any_size`, programs of phases do not know how large blocks are:
+    those of other sizes are the same. Errors: PL0266 and PL0267 where blocks change what is computed, PL0265 for
     bounds, PL0824 for names and sizes, and those of a plan.
     """
     cut, crossing = _legal_blocks(nest, loop_sizes(nest, sizes))
-    return _Blocks(nest, cut, crossing, reassociate).plan(whole)
+    return _Blocks(nest, cut, crossing, reassociate, of_any_size).plan(whole)
 
 
 def _legal_blocks(nest: Nest, sizes: Mapping[str, int]) -> tuple[Tree[Block], dict[str, int]]:
@@ -93,6 +96,7 @@ class _Blocks:
     cut: Tree[Block]
     crossing: Mapping[str, int]
     reassociate: bool
+    of_any_size: bool = False
 
     def __post_init__(self) -> None:
         self.taken = {*taken_names(self.nest), *(loop.counter for loop in loops(self.cut))}
@@ -173,7 +177,9 @@ class _Blocks:
         sizes = {n: b[0].constant for n, b in made.arguments.items() if n in symbols}
         bounds += [Affine.symbol(n) for n in sizes]
         # A partial block ends with its loop.
-        bounds += [b - Affine.symbol(n) for n in sizes for b in made.arguments[n] if b.symbols <= symbols]
+        bounds += [
+            b - Affine.symbol(n) for n in sizes for b in made.arguments[n][self.of_any_size :] if b.symbols <= symbols
+        ]
         assumptions, kept = project_parameters(self.nest.assumptions, self.nest.parameters, symbols)
         parameters = (*kept, *(loop.counter for loop in inside), *sizes)
         pieces = tuple(Polyhedron((*p.constraints, *bounds)) for p in assumptions.pieces)
