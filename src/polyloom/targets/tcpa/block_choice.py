@@ -62,17 +62,19 @@ class _Search:
     small_first: bool
     best: tuple[int, Sizes] | None = None
     left: int = _TRIES
-    illegal: set[frozenset[str]] = field(default_factory=set[frozenset[str]])
-    """Loops of which some size changed what is computed."""
+    illegal: set[frozenset[tuple[str, bool]]] = field(default_factory=set[frozenset[tuple[str, bool]]])
+    """Loops of which some size changed what is computed, each with whether it was a single iteration."""
 
     def search_sizes(self, candidates: Iterable[Sizes]) -> None:
         failures = 0
         for sizes in candidates:
-            if not self.left or failures >= _PATIENCE or frozenset(sizes) in self.illegal:
+            if not self.left or failures >= _PATIENCE:
                 return
+            if _kinds(sizes) in self.illegal:
+                continue
             self.left -= 1
             cycles = self.predict_cycles(sizes)
-            if cycles is None and self.small_first:
+            if cycles is None and self.small_first and _kinds(sizes) not in self.illegal:
                 # Larger blocks have more cases still.
                 return
             if cycles is not None and (self.best is None or cycles < self.best[0]):
@@ -86,10 +88,14 @@ class _Search:
             return self.attempt(sizes)
         except PolyloomError as error:
             if error.code in ILLEGAL:
-                self.illegal.add(frozenset(sizes))
+                self.illegal.add(_kinds(sizes))
             elif error.exit_code != INFEASIBLE:
                 raise
         return None
+
+
+def _kinds(sizes: Sizes) -> frozenset[tuple[str, bool]]:
+    return frozenset((name, size == 1) for name, size in sizes.items())
 
 
 def _list_sizes(loops: Sequence[LoopExtent], small_first: bool) -> Iterator[Sizes]:

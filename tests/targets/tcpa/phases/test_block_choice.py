@@ -74,6 +74,19 @@ def test_illegal_blocks_and_machines_that_are_too_small() -> None:
     assert choose_blocks((), "PL0511", lambda _: 1) is None
 
 
+def test_inner_loops_are_cut_within_single_iterations_of_outer_ones() -> None:
+    """As in sweeps over a grid, one step of time each: longer blocks of time need what later blocks of space give."""
+
+    def attempt(sizes: Mapping[str, int]) -> int:
+        if sizes["i"] > 1 and set(sizes) != {"i"}:
+            raise input_error("PL0266", "the order changes")
+        if sizes["i"] * sizes.get("j", 25) > 16:
+            raise infeasible("PL0511", "a FIFO is short")
+        return 100 * steps(sizes)
+
+    assert choose_blocks(LOOPS, "PL0511", attempt) == {"i": 1, "j": 13}
+
+
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=3), st.integers(1, 200))
 @settings(max_examples=40)
 def test_what_is_chosen_fits(extents: list[int], room: int) -> None:
