@@ -13,6 +13,7 @@ from polyloom import files, transform
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Source
 from polyloom.ir import signature as signatures
+from polyloom.ir.nest import loop_nodes
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.recursion import with_deep_stack
@@ -36,6 +37,7 @@ from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS
 from polyloom.transform.blocks import plan_blocks
+from polyloom.transform.blocks.tiled_loops import read_tiled_loops
 
 # One ending for files of a program and for files of phases: users need not know which they have.
 SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.name, symbolic=True)
@@ -68,8 +70,8 @@ def _compile(
         else {n: _mapping(path) for n, path in by_phase.items()}
     )
     plan = cast(Plan, subject.content)
-    if options.block is not None:
-        plan = _plan_in_blocks(subject, plan, block_sizes(options.block))
+    if options.block is not None or _has_steps(subject):
+        plan = _plan_in_blocks(subject, plan, block_sizes(options.block or {}))
     return compile_plan(plan, where.member, chosen, progress, subject.watch)
 
 
@@ -81,7 +83,14 @@ def _plan_in_blocks(subject: Subject, plan: Plan, sizes: Mapping[str, int]) -> P
         raise PolyloomError(
             Diagnostic("PL0824", message, USAGE, help="leave --block out, or give a Python or C function")
         )
-    return with_deep_stack(plan_blocks)(source.nest, plan, sizes, not source.exact)
+    nest, own = read_tiled_loops(source.nest)
+    return with_deep_stack(plan_blocks)(nest, plan, {**own, **sizes}, not source.exact)
+
+
+def _has_steps(subject: Subject) -> bool:
+    """Whether the user made steps of a loop (`pl.steps`)."""
+    source = cast("Source | None", subject.source)
+    return source is not None and source.nest is not None and any(loop.stepped for loop in loop_nodes(source.nest.body))
 
 
 def _refit(
@@ -92,7 +101,7 @@ def _refit(
     asked = options.block, options.mapping, options.candidate, options.layouts
     if source is None or source.nest is None or where is None or any(each is not None for each in asked):
         return None
-    if code not in SHORT_OF_ROOM | SHORT_OF_CASES:
+    if code not in SHORT_OF_ROOM | SHORT_OF_CASES or _has_steps(subject):
         return None
     nest, plan, known = source.nest, cast(Plan, subject.content), dict[tuple[str, str], bytes]()
 

@@ -4,6 +4,7 @@ windows of arrays.
 
     cut.py      loops -> loops of steps over blocks, and the part of the nest that each block is
     order.py    is that legal; which locals carry values between blocks
+    tiled_loops.py  loops of steps of the user's own
     windows.py  block -> nest of its own, with windows
     this file   nests of blocks -> plan
 
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.ir.nest import Loop, Nest, Storage, accesses, assignments, loop_nodes, taken_names
-from polyloom.ir.nest_rewrite import Rewriter
+from polyloom.ir.nest_rewrite import Rewriter, mentioned_symbols
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.steps import Steps, Tree, as_loop, leaves, loops
@@ -188,22 +189,8 @@ class _Blocks:
 
 def _symbols(made: BlockNest, storage: Sequence[Storage]) -> frozenset[str]:
     """Parameters and counters that a block's nest mentions."""
-    found = _Symbols()
-    found.nodes(made.nodes)
-    for s in storage:
-        found.forms(s.shape)
-    return frozenset(found.found) - {loop.name for loop in loop_nodes(made.nodes)}
-
-
-class _Symbols(Rewriter):
-    """Collector of symbols: a rewriting that changes nothing."""
-
-    def __init__(self) -> None:
-        self.found = set[str]()
-
-    def form(self, form: Affine) -> Affine:
-        self.found |= form.symbols
-        return form
+    found = mentioned_symbols(made.nodes).union(*(form.symbols for s in storage for form in s.shape))
+    return found - {loop.name for loop in loop_nodes(made.nodes)}
 
 
 class _Elements(Rewriter):
