@@ -9,12 +9,13 @@ are how many kernels run, `to wide` is the geometric mean of their ratios.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import exp, log
 from typing import Final
 
 from polyloom import api
 from polyloom.cli.bench.polybench import REASSOCIATED, REGION, SIZES, path
-from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options, Source
 
 Row = dict[str, object]
@@ -27,31 +28,47 @@ def rows(only: Sequence[str] = ()) -> Iterator[Row]:
     ratios: dict[str, list[float]] = {member: [] for member in MEMBERS}
     for kernel in only or SIZES:
         source = api.load_source(path(kernel), Options(reassociate=kernel in REASSOCIATED))
-        peer = _run(source, kernel, PEER)["cycles"]
+        peer = _run(source, kernel, PEER).cycles
         for member in MEMBERS:
-            row = _run(source, kernel, member)
-            if isinstance(row["cycles"], int) and isinstance(peer, int):
-                ratios[member].append(row["cycles"] / peer)
-                row["to wide"] = round(ratios[member][-1], 2)
-            yield {"kernel": kernel, "member": member, PEER: peer, **row}
+            run = _run(source, kernel, member)
+            ratio = run.cycles / peer if run.cycles and peer else None
+            ratios[member] += [] if ratio is None else [ratio]
+            yield _row(kernel, member, peer, run, ratio)
     for member, found in ratios.items():
-        mean = round(exp(sum(map(log, found)) / len(found)), 3) if found else None
-        yield {"kernel": "all", "member": member, "cycles": len(found), "to wide": mean}
+        mean = exp(sum(map(log, found)) / len(found)) if found else None
+        yield _row("all", member, None, _Run(len(found)), mean)
 
 
-def _run(source: Source, kernel: str, member: str) -> Row:
-    """Cycles, the verdict, blocks and what the member is short of."""
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run, the blocks that were chosen for it, and what the member is short of."""
+
+    cycles: int | None
+    verdict: str | None = None
+    blocks: str | None = None
+    short: str | None = None
+
+
+def _row(kernel: str, member: str, peer: int | None, run: _Run, ratio: float | None) -> Row:
+    return {
+        "kernel": kernel,
+        "member": member,
+        PEER: peer,
+        "cycles": run.cycles,
+        "to wide": None if ratio is None else round(ratio, 2),
+        "verdict": run.verdict,
+        "blocks": run.blocks,
+        "short of": run.short,
+    }
+
+
+def _run(source: Source, kernel: str, member: str) -> _Run:
     try:
         result = api.compile(source, on=f"tcpa:{member}").instantiate(SIZES[kernel], pes=REGION).run()
     except PolyloomError as error:
-        return {"cycles": None, "to wide": None, "short of": _reason(error.diagnostics[0])}
-    chosen = [w for w in result.warnings if w.code == "PL0825"]
-    # The beginning of the help is the option.
-    blocks = [(w.help or "").split()[2] for w in chosen]
-    short = [w.message.partition(": ")[2] for w in chosen]
-    told: Row = {"verdict": result.verdict, "blocks": "".join(blocks), "short of": "".join(short)}
-    return {"cycles": result.cycles, "to wide": None, **told}
-
-
-def _reason(found: Diagnostic) -> str:
-    return f"{found.code}: {found.message}"
+        return _Run(None, short=f"{error.code}: {error.diagnostics[0].message}")
+    chosen = next((w for w in result.warnings if w.code == "PL0825"), None)
+    if chosen is None:
+        return _Run(result.cycles, result.verdict)
+    # The help begins with the option.
+    return _Run(result.cycles, result.verdict, (chosen.help or "").split()[2], chosen.message.partition(": ")[2])
