@@ -66,12 +66,14 @@ def _tiled_loop(nest: Nest, tile: Loop) -> Loop | None:
         return None
     first = loop.lower[0].substitute({tile.name: Affine()})
     ends = [high * size + first for high in tile.upper]
-    covers = all(any(_never(nest, (), high - end - 1) for high in rest) for end in ends) if rest else len(ends) == 1
+    covers = (
+        all(any(_is_infeasible(nest, (), high - end - 1) for high in rest) for end in ends) if rest else len(ends) == 1
+    )
     # Conditions on the number of a tile say that it has iterations, and nothing else.
     number, iteration = Affine.symbol(tile.name), Affine.symbol(loop.name)
     inside = [number, iteration - loop.lower[0], *(high - iteration - 1 for high in loop.upper)]
     implied = all(len(node.condition.pieces) == 1 and not node.orelse for node in _conditions(tile.body)) and all(
-        tile.name not in c.symbols or _never(nest, (tile.name, loop.name), *inside, -c - 1)
+        tile.name not in c.symbols or _is_infeasible(nest, (tile.name, loop.name), *inside, -c - 1)
         for node in _conditions(tile.body)
         for c in node.condition.pieces[0].constraints
     )
@@ -86,7 +88,7 @@ def _conditions(body: Sequence[Node]) -> Iterator[If]:
         body = node.body
 
 
-def _never(nest: Nest, dims: tuple[str, ...], *constraints: Affine) -> bool:
+def _is_infeasible(nest: Nest, dims: tuple[str, ...], *constraints: Affine) -> bool:
     """Whether constraints hold together for no sizes, and no values of `dims`."""
     if not frozenset[str]().union(*(c.symbols for c in constraints)) <= {*nest.parameters, *dims}:
         return False
