@@ -72,6 +72,32 @@ static bool address(Context *c, Mapped *m) {
     return ok(c);
 }
 
+// The elements of the smallest box of an array that holds all which a generator touches, if these are fewer than
+// `most`.
+static bool boxed(Context *c, const Mapped *m, const Domain *d, Int most, Int *words) {
+    *words = 1;
+    for (uint32_t r = 0; r < m->access->index.count; ++r) {
+        Int a[DIMENSIONS], scan[DIMENSIONS + 1], first = INT_MOST, last = -INT_MOST;
+        affine(c, c->candidate, &c->s.row[m->access->index.at[r]], a);
+        for (uint32_t g = 0; g < c->n; ++g) scan[g] = a[c->candidate->order[g]];
+        scan[c->n] = 0;
+        for (uint32_t i = 0; i < d->count; ++i) {
+            Int low, high;
+            range(c, scan, d->set[i]->lower, upper_of(c, d->set[i]), &low, &high);
+            first = min(first, low);
+            last = max(last, high);
+        }
+        const Int extent = add(c, sub(c, last, first), 1);
+        TRY(ok(c));
+        if (extent > most / *words) {
+            *words = most;
+            return true;
+        }
+        *words *= extent;
+    }
+    return ok(c);
+}
+
 // What the generators of a group share. A digit with a single value adds to the base and takes no dimension of the
 // generator.
 static bool pattern(Context *c, const Mapped *m, uint32_t group) {
@@ -96,6 +122,7 @@ static bool pattern(Context *c, const Mapped *m, uint32_t group) {
         most = max(most, high);
     }
     p->words = add(c, sub(c, most, least), 1);
+    TRY(ok(c) && boxed(c, m, d, p->words, &p->words));
     return pool(c, d, c->low, &p->number);
 }
 

@@ -204,7 +204,7 @@ typedef struct {
 
 typedef struct {
     Int fifo_depth, instruction_words, branch_flags, channels;
-    bool restricted, half_spaces;
+    bool restricted, half_spaces, narrow;  // narrow: words of 32 bits
     uint32_t pairs;
     Port (*adjacent)[2];
     Int hop_delay, control_signals, signal_sets, counter_bits, generator_dimensions, delay_bits, bank_words, rows,
@@ -231,7 +231,7 @@ typedef struct {
 
 // Opcodes are an operation's number, and a type's number in the low four bits (native/tcpa/operations.hpp). An
 // immediate of f64 has 64 bits; the condition of a selection is an i32.
-enum { F64 = 8, SELECT = 18, NOP = 63 };
+enum { F64 = 8, SELECT = 18, TO_F64 = 34, NOP = 63 };
 
 static inline bool is_wide(uint32_t opcode, uint32_t position) {
     return (opcode & 15) == F64 && !(opcode >> 4 == SELECT && position == 0);
@@ -371,7 +371,8 @@ typedef struct {
     Int early, most;
 } Mapped;
 
-// What the generators of one access in equal tiles share; `words` are those from the lowest to the highest address.
+// What the generators of one access in equal tiles share; `words` are those that a bank holds: from the lowest to the
+// highest address, or a box of the array, whatever is less.
 typedef struct Pattern {
     const Domain *domain;
     Int *coefficients;

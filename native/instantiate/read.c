@@ -184,6 +184,9 @@ static void limits(Reader *r, Limits *l) {
     l->bank_words = optional(r);
     l->rows = optional(r);
     l->columns = optional(r);
+    // At the end of its section, and there only where words are narrow.
+    l->narrow = ok(r->c) && r->at < r->end;
+    if (l->narrow && number(r) != 32) malformed(r);
 }
 
 // The coefficients of dimensions, then of parameters; the constant is returned.
@@ -227,7 +230,7 @@ static void array(Reader *r, void *out) {
     Array *a = out;
     a->head = byte(r);
     a->shape.count = byte(r);
-    if (a->head >> 1 > F64 || a->shape.count >= 32) malformed(r);
+    if (a->head >> 1 > F64 || a->shape.count >= 32 || (r->c->s.limits.narrow && a->head >> 1 == F64)) malformed(r);
     a->shape.at = each(r, a->shape.count, sizeof(uint32_t), row_number);
 }
 
@@ -280,6 +283,7 @@ static void node(Reader *r, void *out) {
         malformed(r);
         return;
     }
+    if (r->c->s.limits.narrow && ((opcode & 15) == F64 || operation == TO_F64)) malformed(r);
     v->opcode = (uint16_t)opcode;
     v->arity = (uint8_t)arity_of(operation);
     v->condition = below(r, r->c->s.conditions);

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from polyloom import files, frontend
-from polyloom.diagnostics import INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
+from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
 from polyloom.ir.pla import Program
@@ -113,9 +113,28 @@ class Compiled(File):
         try:
             data = make(self.data, parameters, self.place, options)
         except PolyloomError as error:
-            raise error if self.path is None else _blame_file(error, self.path) from None
+            fitted = self._refit(error, parameters, options)
+            if fitted is None:
+                raise error if self.path is None else _blame_file(error, self.path) from None
+            return fitted
         seconds = perf_counter() - start
         return Instance(self.target, data, parameters, self.place, options, self._origin, seconds)
+
+    def _refit(self, error: PolyloomError, values: Mapping[str, int], options: Any) -> Instance | None:
+        """Instance of another symbolic file, where this one does not fit and the target has one that does."""
+        refit, make = self.target.refit, self.target.instantiate
+        if self.subject is None or refit is None or make is None or error.exit_code != INFEASIBLE:
+            return None
+        start = perf_counter()
+        found = refit(self.subject, values, self.place, options, error)
+        if found is None:
+            return None
+        made = perf_counter()
+        data = make(found.data, values, self.place, found.options)
+        origin = replace(
+            self._origin, symbolic=found.data, seconds=(self.seconds or 0.0) + made - start, warnings=(found.warning,)
+        )
+        return Instance(self.target, data, values, self.place, found.options, origin, perf_counter() - made)
 
     def run(
         self,

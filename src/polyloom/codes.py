@@ -720,8 +720,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0520": (
         "bank too small",
-        "The array elements that one bank serves span more words than it has (bank_words). A larger region spreads "
-        "them over more banks.",
+        "A bank has fewer words (bank_words) than the smallest box around the array elements that it serves, and than "
+        "the words from the first to the last of them. A larger region spreads them over more banks; blocks (--block) "
+        "have fewer elements.",
     ),
     "PL0521": (
         "too many steps",
@@ -1116,6 +1117,12 @@ CODES: dict[str, tuple[str, str]] = {
         "block sizes",
         '`--block i=32,j=32,k=64` cuts loops into blocks of so many iterations, in Python `block={"i": 32}`. A name is '
         "that of a loop of the source; it stands for all loops of that name. A size is at least 1.",
+    ),
+    "PL0825": (
+        "blocks that were chosen",
+        "As one nest the program does not fit the FIFOs, banks, control signals or instruction words of the machine at "
+        "these sizes, so it runs in blocks. `--block` with the sizes that the warning names makes the same program "
+        "for all sizes, without the search.",
     ),
     "PL0870": (
         "internal error",

@@ -7,13 +7,14 @@ import json
 import sys
 from collections.abc import Iterator
 from inspect import isgeneratorfunction
+from typing import cast
 
 import pytest
 from tests.cli.conftest import Call
 
 from polyloom.cli import bench, examples, main
 from polyloom.cli.answer import table
-from polyloom.cli.bench import compilation, minion, modulo, modulo_graphs, modulo_loops, regions
+from polyloom.cli.bench import compilation, members, minion, modulo, modulo_graphs, modulo_loops, regions
 from polyloom.cli.bench import examples as runs
 from polyloom.cli.bench.timing import median_seconds
 from polyloom.diagnostics import input_error
@@ -138,6 +139,14 @@ def test_a_family_of_loops_is_one_row() -> None:
     row = modulo.measure_family("sparse", [modulo_graphs.sparse(seed) for seed in range(3)])
     assert list(row) == list(modulo._EMPTY)  # pyright: ignore[reportPrivateUsage]
     assert (row["graphs"], row["proved %"]) == (3, 100.0)
+
+
+def test_members_are_compared_with_wide() -> None:
+    *kernels, mid, mid16 = members.rows(("fir",))
+    assert [(r["kernel"], r["member"]) for r in kernels] == [("fir", "mid"), ("fir", "mid16")]
+    assert all(r["verdict"] == "equal bits" and r["blocks"] is r["short of"] is None for r in kernels)
+    assert all(r["to wide"] == round(cast(int, r["cycles"]) / cast(int, r["wide"]), 2) for r in kernels)
+    assert (mid["member"], mid["cycles"], mid16["cycles"]) == ("mid", 1, 1)
 
 
 def test_the_loops_of_c_examples_are_many_and_have_recurrences() -> None:

@@ -40,7 +40,7 @@ SMALL: Final = 20
 LARGER: Final = {
     "analysis": 34,
     "cli": 33,
-    "cli/bench": 40,
+    "cli/bench": 41,
     "exploration": 23,
     "frontend/c": 26,
     "frontend/loops": 22,

@@ -79,7 +79,9 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Loop: `name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards."""
+    """Loop: `name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards. Each
+    iteration of a `stepped` one is a step of its own, on targets that have steps.
+    """
 
     name: str
     lower: tuple[Affine, ...]
@@ -87,6 +89,7 @@ class Loop:
     body: tuple[Node, ...]
     step: Literal[1, -1] = 1
     span: Span | None = None
+    stepped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,7 +236,7 @@ class _Printer:
                 case Assign(target=target, value=value):
                     yield f"{indent}{self.reference(target)} = {self.value(value)};"
                 case Loop():
-                    yield f"{indent}for ({self.header(node)}) {{"
+                    yield f"{indent}for ({self.header(node)}) {{{' // steps' * node.stepped}"
                     yield from self.block(node.body, indent + "  ")
                     yield f"{indent}}}"
                 case If():

@@ -107,3 +107,21 @@ class Copy(Substitution):
 def substitute_symbols(nodes: Sequence[Node], values: Mapping[str, Affine]) -> tuple[Node, ...]:
     """Nodes with affine forms in the place of symbols."""
     return Substitution(values).nodes(nodes)
+
+
+class _Symbols(Rewriter):
+    """Collector of symbols: a rewriting that changes nothing."""
+
+    def __init__(self) -> None:
+        self.found = set[str]()
+
+    def form(self, form: Affine) -> Affine:
+        self.found |= form.symbols
+        return form
+
+
+def mentioned_symbols(nodes: Sequence[Node]) -> frozenset[str]:
+    """Symbols of all affine forms below nodes: bounds, conditions, subscripts, operands."""
+    found = _Symbols()
+    found.nodes(tuple(nodes))
+    return frozenset(found.found)

@@ -76,13 +76,15 @@ class File:
 @dataclass(frozen=True)
 class Origin:
     """Provenance of a program: its source, the symbolic file that it was instantiated from, `--on`, and the seconds
-    that compiling took. `texts` are sources that the user named for a program that was loaded: paths and contents."""
+    that compiling took. `texts` are sources that the user named for a program that was loaded: paths and contents.
+    `warnings` say what was chosen for the user."""
 
     subject: Subject | None = None
     symbolic: bytes | None = None
     on: str | None = None
     seconds: float | None = None
     texts: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -282,8 +284,8 @@ class Result:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Warnings of what the trace that was asked for lacks."""
-        return trace_warning(self.execution.trace)
+        """Warnings of what was chosen for the user, and of what the trace that was asked for lacks."""
+        return (*self.instance.origin.warnings, *trace_warning(self.execution.trace))
 
     @cached_property
     def views(self) -> tuple[Report, ...]:

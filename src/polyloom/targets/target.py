@@ -150,6 +150,17 @@ class Proof:
         return not self.diagnostics
 
 
+@dataclass(frozen=True, slots=True)
+class Refit:
+    """Other symbolic file of a subject, which fits sizes that the usual one does not: with the options of which the
+    user gets the same, and a warning that says so.
+    """
+
+    data: bytes
+    options: Any
+    warning: Diagnostic
+
+
 def _empty_facts(*of: Any) -> Mapping[str, Json]:
     """No facts."""
     del of
@@ -186,6 +197,9 @@ class Target:
     per_size: bool = False
     instantiate: Callable[[bytes, Mapping[str, int], Place | None, Any], bytes] | None = None
     """Symbolic file, parameter values, place, options: the concrete file."""
+    refit: Callable[[Subject, Mapping[str, int], Place | None, Any, PolyloomError], Refit | None] | None = None
+    """Subject, parameter values, place, options, and why the symbolic file does not fit these: another symbolic file
+    that does, or None."""
     predict: Callable[[bytes, Mapping[str, int], Place | None, Any], Prediction] | None = None
     """What `instantiate` would make, and the time that it would take, without running it. It refuses what `instantiate`
     refuses."""

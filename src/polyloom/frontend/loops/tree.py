@@ -16,6 +16,8 @@ from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.sets import Affine
 
 CASTS: Final = ("convert", "cast")
+STEPS: Final = "steps"
+"""Text of a loop whose iterations the user makes steps."""
 """Conversions of the language, and those that the text has."""
 # clang's conversions that only say how a value is got: loads, array and function decay (C17, section 6.3.2.1).
 _SAME_VALUE = {"LValueToRValue", "NoOp", "ArrayToPointerDecay", "FunctionToPointerDecay", "BuiltinFnToFnPtr"}
@@ -30,9 +32,9 @@ class Node:
     towards zero, `//` and `mod` down. `name` and `symbol`, an identity, are of what is declared or named, or called;
     `value` is a literal's, or the affine form of sizes; `types` are those in which an update computes and of
     its result, that of an operation's operands, or `sizeof`'s; `text` is how a literal is written, also within a
-    macro; `macro` is the one whose expansion a node stands in. `initial` says that a variable has a
-    value, which is its last child; `qualified` is its type as written, `storage` its class. An absent child,
-    such as a missing condition of `for`, has the kind ""."""
+    macro, or `STEPS` of a loop of steps; `macro` is the one whose expansion a node stands in. `initial` says that a
+    variable has a value, which is its last child; `qualified` is its type as written, `storage` its class. An absent
+    child, such as a missing condition of `for`, has the kind ""."""
 
     kind: str
     span: Span

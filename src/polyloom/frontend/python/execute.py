@@ -19,7 +19,13 @@ import numpy as np
 
 from polyloom.frontend.python import types as elements
 from polyloom.frontend.python.infer import Types, bit_count_operand, is_affine, read_conversion
-from polyloom.frontend.python.integer_trees import affine_condition, affine_form, as_integer, depends_on_data
+from polyloom.frontend.python.integer_trees import (
+    affine_condition,
+    affine_form,
+    as_integer,
+    depends_on_data,
+    steps_range,
+)
 from polyloom.frontend.python.operators import BINARY, CALLS
 from polyloom.frontend.python.resolve_names import Function
 from polyloom.ir.library import evaluate, power_program
@@ -82,7 +88,8 @@ class _Rewriter:
     def rewrite_statement(self, node: ast.stmt) -> ast.stmt:
         match node:
             case ast.For(target=target, iter=iterable, body=body):
-                return ast.For(target, self.exact(iterable), [self.statement(inner) for inner in body], [])
+                within = steps_range(iterable, self.scope) or iterable
+                return ast.For(target, self.exact(within), [self.statement(inner) for inner in body], [])
             case ast.If(test=test, body=body, orelse=orelse):
                 return ast.If(
                     self.test(test),

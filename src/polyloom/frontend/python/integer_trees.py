@@ -21,7 +21,7 @@ from polyloom.frontend.loops.obstacles import find_obstacle
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.python.syntax_tree import Text
-from polyloom.frontend.python.types import Size
+from polyloom.frontend.python.types import Size, steps
 from polyloom.frontend.suggestions import suggestion
 from polyloom.sets import Affine, Condition
 
@@ -239,3 +239,12 @@ def depends_on_data(node: ast.expr, scope: Scope) -> bool:
         isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in scope.bound and n.id not in scope.integers)
         for n in ast.walk(node)
     )
+
+
+def steps_range(node: ast.expr, scope: Scope) -> ast.expr | None:
+    """Range of a loop of steps, `pl.steps(range(N))`; None for another loop's."""
+    match node:
+        case ast.Call(func=function, args=[inner], keywords=[]) if scope.value(function) is steps:
+            return inner
+        case _:
+            return None

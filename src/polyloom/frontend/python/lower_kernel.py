@@ -23,7 +23,7 @@ from polyloom.frontend.loops.jumps import remove_continue
 from polyloom.frontend.loops.returns import replace_returns
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.substatements import block
-from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.tree import STEPS, Node
 from polyloom.frontend.loops.types import CTYPE, INTEGER
 from polyloom.frontend.python import integer_trees as integers
 from polyloom.frontend.python.infer import Types, bit_count_operand, is_affine, read_conversion, subscripts
@@ -35,6 +35,7 @@ from polyloom.frontend.python.integer_trees import (
     affine_form,
     check_names,
     depends_on_data,
+    steps_range,
 )
 from polyloom.frontend.python.operators import CALLS
 from polyloom.frontend.python.refusal_codes import translate_refusal
@@ -131,7 +132,8 @@ class _Tree:
 
     def loop(self, node: ast.For, name: str, within: ast.expr, inner: Sequence[ast.stmt]) -> Node:
         """Loop statement as `for (name = first; name < end; name += step)` (Python language reference, section 8.3)."""
-        first, end, step = self.range(within)
+        stepped = steps_range(within, self.scope)
+        first, end, step = self.range(stepped or within)
         at = self.text.span(node)
         none = Node("", at)
         own = replace(none, span=self.text.span(node.target))
@@ -141,7 +143,8 @@ class _Tree:
         test = make.binary_operation("<" if step > 0 else ">", (counter, end), INTEGER, end.span)
         grows = make.literal(abs(step), at)
         counts = Node("update", at, INTEGER, (counter, grows), "+=" if step > 0 else "-=")
-        return Node("for", at, "", (head, none, test, counts, self.block(inner, none)))
+        parts = head, none, test, counts, self.block(inner, none)
+        return Node("for", at, "", parts, text=STEPS if stepped else "")
 
     def range(self, node: ast.expr) -> tuple[Node, Node, int]:
         """Range of a loop: its first value, where it ends, and its step; `reversed` exchanges the ends.

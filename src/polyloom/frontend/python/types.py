@@ -9,7 +9,7 @@ is then a `pl.f32`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar, cast
@@ -209,6 +209,7 @@ else:
 
 
 _Float = TypeVar("_Float", f32, f64)
+_Range = TypeVar("_Range", bound=Iterable[int])
 
 
 def size(name: str) -> Size:
@@ -216,6 +217,13 @@ def size(name: str) -> Size:
     if not (name.isidentifier() and name.isascii()):
         raise ValueError(f"{name!r} cannot be the name of a size: write an identifier, as in pl.size('N')")
     return cast(Any, Size)(Affine.symbol(name))
+
+
+def steps(within: _Range) -> _Range:
+    """Loop of steps: `for i in pl.steps(range(N))`. On the array, each iteration is a step of its own, or, where the
+    loop goes over the tiles of an inner one, each tile; elsewhere it is a loop as any (docs/targets/tcpa.md, Blocks).
+    """
+    return within
 
 
 def sizes(names: str) -> Size:

@@ -23,6 +23,7 @@ ENTRY: Final = Entry(
             "model": "model:rows",
             "compile": "compilation:rows",
             "polybench": "polybench:rows",
+            "members": "members:rows",
             "corpus": "corpus:rows",
             "report": "report:rows",
         }.items()

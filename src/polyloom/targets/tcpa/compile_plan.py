@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from polyloom.ir.pla import Array, Program
+from polyloom.ir.pla_text import digest
 from polyloom.ir.plan import Phase, Plan, single_phase_plan
 from polyloom.ir.steps import Steps, Tree, number_leaves
 from polyloom.passes import Watch
@@ -33,10 +34,17 @@ from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 
 def compile_plan(
-    plan: Plan, member: str, mapping: Choice[tuple[str, str]], progress: Progress | None, watch: Watch | None = None
+    plan: Plan,
+    member: str,
+    mapping: Choice[tuple[str, str]],
+    progress: Progress | None,
+    watch: Watch | None = None,
+    known: dict[tuple[str, str], bytes] | None = None,
 ) -> bytes:
-    """Symbolic file of a plan. Errors: the target's, with the phase in a note, and PL0818 for mappings of other
+    """Symbolic file of a plan. `known` are files of programs that are compiled already, by digest and reason of a part;
+    it gets those that are made. Errors: the target's, with the phase in a note, and PL0818 for mappings of other
     phases."""
+    known = {} if known is None else known
     count, machine = len(plan.phases), machine_file.load(member)
     given = choices_by_phase(mapping, plan.name, count, "mapping")
     names = {*plan.parameters, *(a.name for a in (*plan.inputs, *plan.outputs, *plan.intermediates))}
@@ -49,8 +57,11 @@ def compile_plan(
         def compile_part(
             part: Phase, reason: str, chosen: UserMapping | None = chosen, tell: Progress | None = tell
         ) -> bytes:
-            symbolic = compile_program(part.program, machine, mapping=chosen, progress=tell, watch=watch)
-            return symbolic_file.encode(_explain_part(symbolic, reason) if reason else symbolic)
+            key = digest(part.program), reason
+            if key not in known or chosen is not None:
+                symbolic = compile_program(part.program, machine, mapping=chosen, progress=tell, watch=watch)
+                known[key] = symbolic_file.encode(_explain_part(symbolic, reason) if reason else symbolic)
+            return known[key]
 
         # A mapping of the user's is of the whole phase.
         most = 1 if own is not None else PARTS

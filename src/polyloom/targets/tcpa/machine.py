@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from polyloom.ir.operations import ElementType
+from polyloom.ir.operations import ELEMENT_TYPES, ElementType
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,14 @@ class Machine:
     rows: int | None = None
     columns: int | None = None
     """The largest array that can be asked for."""
+    word_bits: int = 64
+    """Width of registers, FIFOs, wires and units; a value of a wider type has no place in them."""
+    types: tuple[ElementType, ...] = ELEMENT_TYPES
+    """Element types that the machine has."""
+
+    def has_type(self, dtype: ElementType) -> bool:
+        """Whether some unit knows the element type."""
+        return any(t == dtype for unit in self.units for _, t in unit.latencies)
 
     def find_units(self, operation: str, dtype: ElementType) -> tuple[int, ...]:
         """Indices of the units that can execute `operation` on `dtype`."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `generic`, `unit`, `wide` and `ideal`
-(docs/machines.md).
+"""Machine descriptions as TOML files, and the shipped members `paper`, `fau`, `generic`, `unit`, `wide`, `ideal`, `mid`
+and `mid16` (docs/machines.md).
 
 The keys of a file are the fields of `Machine`; each functional unit is a `[[unit]]` section. `based_on` names a member
 whose values stand for the keys that are not given. A *resolved* text gives every key, so that it reads back to an equal
@@ -20,14 +20,16 @@ from pathlib import Path
 from typing import Final, cast
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
 from polyloom.machine.members import Members
 from polyloom.machine.table import UNLIMITED, Table
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machine", "machine")
-_SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency"))
-_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "unit")
+_SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency", "types"))
+_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "types", "unit")
+_WORD_BITS: Final = (32, 64)
 _UNIT_KEYS: Final = ("name", "count", "types", "operations", "latency", "mnemonics", "pipelined")
 # A latency of 0 would chain operations within a cycle, which these units cannot.
 _LATENCIES: Final = (1, 255)
@@ -63,9 +65,13 @@ def read(text: str, name: str) -> Machine:
     # 64 of each file: an instruction names a register in six bits.
     inputs = table.capacity("input_registers", 0, 64)
     outputs = table.capacity("output_registers", 0, 64)
+    word_bits = _word_bits(table)
+    types = _types_in_words(table, word_bits)
+    units = _units(table, types)
+    _check_types_have_units(table, types, units)
     return Machine(
         name=machine_name,
-        units=_units(table),
+        units=units,
         destinations=table.integer("destinations", 1, 15),
         general_registers=table.capacity("general_registers", 0, 64),
         feedback_registers=table.capacity("feedback_registers", 0, 64),
@@ -87,6 +93,8 @@ def read(text: str, name: str) -> Machine:
         bank_words=table.capacity("bank_words", 1, 1 << 31),
         rows=table.capacity("rows", 1, 4096),
         columns=table.capacity("columns", 1, 4096),
+        word_bits=word_bits,
+        types=types,
     )
 
 
@@ -94,8 +102,12 @@ def resolve(machine: Machine) -> str:
     """Resolved text: every key of `machine`, equal for equal machines; `read` reads it back."""
     lines = [f"name = {json.dumps(machine.name)}"]
     # Every key, defaults too: equal machines have equal texts, and the fingerprint does not depend on how a file was
-    # written.
-    lines += [f"{key} = {_scalar(getattr(machine, key))}" for key in _SCALARS]
+    # written. Machines and configurations from before there were widths and types keep their fingerprints: these keys
+    # stand where they say something.
+    lines += [
+        f"{key} = {_scalar(getattr(machine, key))}" for key in _SCALARS if key != "word_bits" or machine.word_bits < 64
+    ]
+    lines += [f"types = {json.dumps(machine.types)}"] if machine.types != ELEMENT_TYPES else []
     lines.append(f"adjacency = {json.dumps(_EVERY_PAIR if machine.adjacency is None else machine.adjacency)}")
     for unit in machine.units:
         lines += ["", "[[unit]]", *_unit_lines(unit)]
@@ -121,11 +133,42 @@ def _name(table: Table, key: str) -> str:
     return name
 
 
-def _units(table: Table) -> tuple[FunctionalUnit, ...]:
+def _word_bits(table: Table) -> int:
+    """Width of words: 64, unless the file says 32."""
+    if "word_bits" not in table.content:
+        return 64
+    bits = table.integer("word_bits", *_WORD_BITS)
+    if bits not in _WORD_BITS:
+        # The result of a comparison is an i32.
+        raise _value_error(table, f"there are no words of {bits} bits", "write 32 or 64", "word_bits")
+    return bits
+
+
+def _types_in_words(table: Table, word_bits: int) -> tuple[ElementType, ...]:
+    """Element types of the machine, in their usual order: by default, those that fit its words."""
+    types = _types(table)
+    for number, dtype in enumerate(types):
+        if "types" in table.content and WIDTH[dtype] > word_bits:
+            message = f"{dtype} has {WIDTH[dtype]} bits, and words of this machine have {word_bits}"
+            raise _value_error(table, message, "leave out the type, or write `word_bits = 64`", "types", number)
+    return tuple(t for t in ELEMENT_TYPES if t in types and WIDTH[t] <= word_bits)
+
+
+def _check_types_have_units(table: Table, types: tuple[ElementType, ...], units: tuple[FunctionalUnit, ...]) -> None:
+    """PL0307 for a type of the machine that none of its units knows."""
+    known = {dtype for unit in units for _, dtype in unit.latencies}
+    for dtype in types if "types" in table.content else ():
+        if dtype not in known:
+            help = f"leave out the type, or add {dtype} to the types of a unit"
+            number = table.texts("types").index(dtype)
+            raise _value_error(table, f"no unit executes anything on {dtype}", help, "types", number)
+
+
+def _units(table: Table, types: tuple[ElementType, ...]) -> tuple[FunctionalUnit, ...]:
     units: dict[str, FunctionalUnit] = {}
     for section in table.tables("unit"):
         section.reject_unknown(_UNIT_KEYS)
-        for unit in _copies(section):
+        for unit in _copies(section, types):
             if unit.name in units:
                 raise _value_error(
                     section,
@@ -134,18 +177,25 @@ def _units(table: Table) -> tuple[FunctionalUnit, ...]:
                     "name",
                 )
             units[unit.name] = unit
-    return tuple(units.values())
+    # A unit that executes nothing on the machine's types is not there.
+    return tuple(unit for unit in units.values() if unit.latencies)
 
 
-def _copies(section: Table) -> Iterator[FunctionalUnit]:
+def _copies(section: Table, types: tuple[ElementType, ...]) -> Iterator[FunctionalUnit]:
     """`count` units numbered from 0, or the one unit of that very name."""
     name = _name(section, "name")
     # Each copy is a unit with its own program, not a wider one.
     names = [f"{name}{n}" for n in range(section.integer("count", 1, 64))] if "count" in section.content else [name]
     operations = _operations(section)
-    types = _types(section)
-    latencies = {pair: n for pair, n in _latencies(section, operations).items() if pair[1] in types}
+    own = set(types).intersection(_types(section))
+    latencies = {
+        pair: n
+        for pair, n in _latencies(section, operations).items()
+        if pair[1] in own and _BY_NAME[pair[0]].result(pair[1]) in types
+    }
+    known = {o for o, _ in latencies}
     mnemonics = {o: o for o in operations} | _mnemonics(section, operations)
+    mnemonics = {o: text for o, text in mnemonics.items() if o in known}
     pipelined = section.boolean("pipelined") if "pipelined" in section.content else True
     return (FunctionalUnit(n, latencies, mnemonics, pipelined) for n in names)
 
@@ -172,8 +222,8 @@ def _operations(section: Table) -> tuple[str, ...]:
     return operations
 
 
-def _types(section: Table) -> tuple[str, ...]:
-    """The element types that the unit knows, of those that its operations and latencies allow."""
+def _types(section: Table) -> tuple[ElementType, ...]:
+    """Element types that a unit or a machine lists; all, where it lists none."""
     if "types" not in section.content:
         return ELEMENT_TYPES
     types = section.texts("types")
@@ -181,7 +231,7 @@ def _types(section: Table) -> tuple[str, ...]:
         if dtype not in ELEMENT_TYPES:
             help = nearest(dtype, ELEMENT_TYPES, "element type")
             raise _value_error(section, f"there is no element type '{dtype}'", help, "types", number)
-    return types
+    return cast("tuple[ElementType, ...]", types)
 
 
 def _latencies(section: Table, operations: tuple[str, ...]) -> Latencies:

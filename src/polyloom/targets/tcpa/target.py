@@ -13,6 +13,7 @@ from polyloom import files, transform
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Source
 from polyloom.ir import signature as signatures
+from polyloom.ir.nest import loop_nodes
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.recursion import with_deep_stack
@@ -20,8 +21,9 @@ from polyloom.targets.forms import loops
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Target
+from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Refit, Target
 from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.block_choice import SHORT_OF_CASES, SHORT_OF_ROOM, choose_blocks, list_extents
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read_layouts
@@ -35,6 +37,7 @@ from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS
 from polyloom.transform.blocks import plan_blocks
+from polyloom.transform.blocks.tiled_loops import read_tiled_loops
 
 # One ending for files of a program and for files of phases: users need not know which they have.
 SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.name, symbolic=True)
@@ -67,8 +70,8 @@ def _compile(
         else {n: _mapping(path) for n, path in by_phase.items()}
     )
     plan = cast(Plan, subject.content)
-    if options.block is not None:
-        plan = _plan_in_blocks(subject, plan, block_sizes(options.block))
+    if options.block is not None or _has_steps(subject):
+        plan = _plan_in_blocks(subject, plan, block_sizes(options.block or {}))
     return compile_plan(plan, where.member, chosen, progress, subject.watch)
 
 
@@ -80,7 +83,44 @@ def _plan_in_blocks(subject: Subject, plan: Plan, sizes: Mapping[str, int]) -> P
         raise PolyloomError(
             Diagnostic("PL0824", message, USAGE, help="leave --block out, or give a Python or C function")
         )
-    return with_deep_stack(plan_blocks)(source.nest, plan, sizes, not source.exact)
+    nest, own = read_tiled_loops(source.nest)
+    return with_deep_stack(plan_blocks)(nest, plan, {**own, **sizes}, not source.exact)
+
+
+def _has_steps(subject: Subject) -> bool:
+    """Whether the user made steps of a loop (`pl.steps`)."""
+    source = cast("Source | None", subject.source)
+    return source is not None and source.nest is not None and any(loop.stepped for loop in loop_nodes(source.nest.body))
+
+
+def _refit(
+    subject: Subject, values: Mapping[str, int], where: Place | None, options: Options, error: PolyloomError
+) -> Refit | None:
+    """Blocks by default: those that fit, of a nest that is too large for FIFOs, banks, signals or programs."""
+    source, code = cast("Source | None", subject.source), error.code
+    asked = options.block, options.mapping, options.candidate, options.layouts
+    if source is None or source.nest is None or where is None or any(each is not None for each in asked):
+        return None
+    if code not in SHORT_OF_ROOM | SHORT_OF_CASES or _has_steps(subject):
+        return None
+    nest, plan, known = source.nest, cast(Plan, subject.content), dict[tuple[str, str], bytes]()
+
+    def compile_in_blocks(sizes: Mapping[str, int]) -> bytes:
+        return compile_plan(
+            plan_blocks(nest, plan, sizes, not source.exact, True), where.member, None, None, None, known
+        )
+
+    def attempt(sizes: Mapping[str, int]) -> int:
+        return _predict(compile_in_blocks(sizes), values, where, options).cycles
+
+    sizes = with_deep_stack(choose_blocks)(list_extents(nest, values), code, attempt)
+    if sizes is None:
+        return None
+    text = ",".join(f"{name}={size}" for name, size in sizes.items())
+    message = f"`{subject.signature.name}` runs in blocks of {text}: {error.diagnostics[0].message}"
+    help = f"write --block {text} for these blocks at all sizes, or --block with others"
+    warning = Diagnostic("PL0825", message, 0, help=help)
+    return Refit(with_deep_stack(compile_in_blocks)(sizes), replace(options, block=sizes), warning)
 
 
 def _mapping(path: Any) -> tuple[str, str]:
@@ -240,6 +280,7 @@ TARGET: Final = Target(
     show=lambda data, _: descriptions.show(data),
     options=Options,
     instantiate=_instantiate,
+    refit=_refit,
     predict=_predict,
     members=machine_file.members,
     describe=lambda name: machine_file.resolve(machine_file.load(name)),

@@ -4,6 +4,7 @@ windows of arrays.
 
     cut.py      loops -> loops of steps over blocks, and the part of the nest that each block is
     order.py    is that legal; which locals carry values between blocks
+    tiled_loops.py  loops of steps of the user's own
     windows.py  block -> nest of its own, with windows
     this file   nests of blocks -> plan
 
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, nearest
 from polyloom.ir.nest import Loop, Nest, Storage, accesses, assignments, loop_nodes, taken_names
-from polyloom.ir.nest_rewrite import Rewriter
+from polyloom.ir.nest_rewrite import Rewriter, mentioned_symbols
 from polyloom.ir.pla import Array, Reference
 from polyloom.ir.plan import Phase, Plan
 from polyloom.ir.steps import Steps, Tree, as_loop, leaves, loops
@@ -35,13 +36,16 @@ from polyloom.transform.stepped_plan import constant_shape, counter_bounds, numb
 _NUMBERED = re.compile(r"(.+)_[0-9]+")
 
 
-def plan_blocks(nest: Nest, whole: Plan, sizes: Mapping[str, int], reassociate: bool = False) -> Plan:
+def plan_blocks(
+    nest: Nest, whole: Plan, sizes: Mapping[str, int], reassociate: bool = False, of_any_size: bool = False
+) -> Plan:
     """Plan of a checked nest in blocks of `sizes`, by the names of loops; `whole` is its plan without blocks, which
-    says what is given and what is a result. Errors: PL0266 and PL0267 where blocks change what is computed, PL0265 for
+    says what is given and what is a result. With `of_any_size`, programs of phases do not know how large blocks are:
+    those of other sizes are the same. Errors: PL0266 and PL0267 where blocks change what is computed, PL0265 for
     bounds, PL0824 for names and sizes, and those of a plan.
     """
     cut, crossing = _legal_blocks(nest, loop_sizes(nest, sizes))
-    return _Blocks(nest, cut, crossing, reassociate).plan(whole)
+    return _Blocks(nest, cut, crossing, reassociate, of_any_size).plan(whole)
 
 
 def _legal_blocks(nest: Nest, sizes: Mapping[str, int]) -> tuple[Tree[Block], dict[str, int]]:
@@ -93,6 +97,7 @@ class _Blocks:
     cut: Tree[Block]
     crossing: Mapping[str, int]
     reassociate: bool
+    of_any_size: bool = False
 
     def __post_init__(self) -> None:
         self.taken = {*taken_names(self.nest), *(loop.counter for loop in loops(self.cut))}
@@ -173,7 +178,9 @@ class _Blocks:
         sizes = {n: b[0].constant for n, b in made.arguments.items() if n in symbols}
         bounds += [Affine.symbol(n) for n in sizes]
         # A partial block ends with its loop.
-        bounds += [b - Affine.symbol(n) for n in sizes for b in made.arguments[n] if b.symbols <= symbols]
+        bounds += [
+            b - Affine.symbol(n) for n in sizes for b in made.arguments[n][self.of_any_size :] if b.symbols <= symbols
+        ]
         assumptions, kept = project_parameters(self.nest.assumptions, self.nest.parameters, symbols)
         parameters = (*kept, *(loop.counter for loop in inside), *sizes)
         pieces = tuple(Polyhedron((*p.constraints, *bounds)) for p in assumptions.pieces)
@@ -182,22 +189,8 @@ class _Blocks:
 
 def _symbols(made: BlockNest, storage: Sequence[Storage]) -> frozenset[str]:
     """Parameters and counters that a block's nest mentions."""
-    found = _Symbols()
-    found.nodes(made.nodes)
-    for s in storage:
-        found.forms(s.shape)
-    return frozenset(found.found) - {loop.name for loop in loop_nodes(made.nodes)}
-
-
-class _Symbols(Rewriter):
-    """Collector of symbols: a rewriting that changes nothing."""
-
-    def __init__(self) -> None:
-        self.found = set[str]()
-
-    def form(self, form: Affine) -> Affine:
-        self.found |= form.symbols
-        return form
+    found = mentioned_symbols(made.nodes).union(*(form.symbols for s in storage for form in s.shape))
+    return found - {loop.name for loop in loop_nodes(made.nodes)}
 
 
 class _Elements(Rewriter):

@@ -196,6 +196,8 @@ limits = st.builds(
     bank_words=capacities,
     rows=capacities,
     columns=capacities,
+    # Of 32 bits only with what fits: `test_widths.py`.
+    word_bits=st.just(64),
 )
 
 

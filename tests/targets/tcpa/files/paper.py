@@ -73,6 +73,7 @@ LIMITS = Limits(
     bank_words=4096,
     rows=None,
     columns=None,
+    word_bits=64,
 )
 
 SYMBOLIC = Symbolic(

@@ -56,6 +56,7 @@ UNLIMITED = Limits(
     bank_words=None,
     rows=None,
     columns=None,
+    word_bits=64,
 )
 
 

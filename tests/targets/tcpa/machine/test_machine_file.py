@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.operations import BY_NAME, CONVERSIONS, DIVISIONS, OPERATIONS, STORED, ElementType
+from polyloom.ir.operations import BY_NAME, CONVERSIONS, DIVISIONS, ELEMENT_TYPES, OPERATIONS, STORED, ElementType
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.machine_file import fingerprint, load, members, read, resolve
 
@@ -49,8 +49,26 @@ def machines(draw: st.DrawFn) -> Machine:
     )
 
 
+def test_words_and_types_narrow_what_units_execute() -> None:
+    narrow = read(BASE + "word_bits = 32\n", "narrow")
+    assert narrow.types == tuple(t for t in ELEMENT_TYPES if t != "f64")
+    # What gives an f64 of a narrow type is gone, too.
+    assert not [p for u in narrow.units for p in u.latencies if p[1] == "f64" or p[0] == "to_f64"]
+    assert read(BASE, "wide").find_units("to_f64", "i32")
+    integers = read(BASE + 'types = ["i32", "i8"]\n', "integers")
+    assert integers.types == ("i8", "i32") and not integers.find_units("to_f32", "i32")
+    assert "sqrt" not in [u.name for u in integers.units]
+    assert read(resolve(integers), "again") == integers
+
+
+def test_a_machine_from_before_widths_keeps_its_fingerprint() -> None:
+    # Also that of `mine` as it was: configurations that were made for it are run.
+    assert fingerprint(read(BASE + "word_bits = 64\n", "mine")) == fingerprint(read(BASE, "mine"))
+    assert "word_bits" not in resolve(load("wide")) and "\ntypes" not in resolve(load("wide"))
+
+
 def test_members() -> None:
-    assert members() == ("fau", "generic", "ideal", "paper", "unit", "wide")
+    assert members() == ("fau", "generic", "ideal", "mid", "mid16", "paper", "unit", "wide")
     for name in members():
         assert load(name).name == name
     assert len({fingerprint(load(name)) for name in members()}) == len(members())
@@ -143,6 +161,11 @@ FAULTY = {
     "latency_of_another_type": UNIT + "latency = { add = { f16 = 1 } }\n",
     "latency_without_types": UNIT + "latency = { add = {} }\n",
     "latency_section": UNIT + "[unit.latency]\nadd = 300\n",
+    "words_of_12_bits": BASE + "word_bits = 12\n",
+    "words_of_48_bits": BASE + "word_bits = 48\n",
+    "type_wider_than_words": BASE + 'word_bits = 32\ntypes = ["i32", "f64"]\n',
+    "machine_of_unknown_type": BASE + 'types = ["i32", "int8"]\n',
+    "no_unit_of_the_type": BASE + 'types = ["i32"]\n[[unit]]\nname = "alu"\noperations = ["add"]\ntypes = ["f32"]\n',
     "adjacency_word": BASE + 'adjacency = "some"\n',
     "adjacency_triple": BASE + 'adjacency = [["west0", "pe0", "east0"]]\n',
     "adjacency_port": BASE + 'adjacency = [\n  ["west0", "pe0"],\n  ["up0", "pe0"],\n]\n',

@@ -219,9 +219,13 @@ def few(**changes: int) -> Machine:
 
 
 SQUARE_ROOT = "input a: f32\noutput b: f32\nfor 0 <= i < 1 do\n  S1: b[] = sqrt(a[])\n"
+DOUBLE = "input a: f64\noutput b: f64\nfor 0 <= i < 1 do\n  S1: b[] = a[] + a[]\n"
+WIDENED = "input a: f32\noutput b: f64\nfor 0 <= i < 1 do\n  S1: b[] = to_f64(a[])\n"
 TWICE = BITS_MAPPING.replace("tau = 1", "tau = 0")
 ERRORS = {
     "missing_operation": (lambda: parse(SQUARE_ROOT, "root.pla"), lambda: machine_file.load("fau"), None),
+    "wide_type": (lambda: parse(DOUBLE, "double.pla"), lambda: machine_file.load("mid"), None),
+    "wide_result": (lambda: parse(WIDENED, "widened.pla"), lambda: machine_file.load("mid"), None),
     "scan_order": (lambda: stencil([(2, -1), (-1, 1)]), lambda: machine_file.load("unit"), None),
     "general_registers": (lambda: example("matmul"), lambda: few(general_registers=1), None),
     "feedback_registers": (lambda: example("matmul"), lambda: few(feedback_registers=1), None),

@@ -33,9 +33,9 @@ def product(A: pl.i32[N, K], B: pl.i32[K, M], C: pl.i32[N, M]) -> None:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """`wide` with FIFOs of 16 tokens and banks of 64 words."""
+    """`wide` with FIFOs of 32 tokens and banks of 64 words."""
     path = tmp_path_factory.mktemp("machine") / "small.toml"
-    path.write_text('name = "small"\nbased_on = "wide"\nfifo_depth = 32\nbank_words = 128\n', encoding="utf-8")
+    path.write_text('name = "small"\nbased_on = "wide"\nfifo_depth = 32\nbank_words = 64\n', encoding="utf-8")
     return f"tcpa:{path}:2x2"
 
 
@@ -56,8 +56,10 @@ def test_small_fifos_and_banks_hold_blocks_of_any_product(blocked: pl.Compiled, 
     cycles = 24 * 16 * 32 // 4
     # A few cycles a step fill and drain the array; the rest is one iteration in each cycle.
     assert result.cycles is not None and cycles < result.cycles < cycles + 120 * steps
+    equations = pl.compile(product, on=small).subject
+    assert equations is not None
     with pytest.raises(PolyloomError) as refused:
-        pl.compile(product, on=small).instantiate(N=24, M=16, K=32)
+        pl.compile(equations.content, on=small).instantiate(N=24, M=16, K=32)
     assert refused.value.diagnostics[0].code in ("PL0511", "PL0520")
 
 

@@ -27,7 +27,7 @@ from polyloom.frontend.loops.induction.variables import (
 from polyloom.frontend.loops.lowering.branches import Branches
 from polyloom.frontend.loops.lowering.stores import Nodes
 from polyloom.frontend.loops.remainders import strip_size
-from polyloom.frontend.loops.tree import Node, refusal
+from polyloom.frontend.loops.tree import STEPS, Node, refusal
 from polyloom.frontend.strip_mining import Body, Interval, Parted, make_strips
 from polyloom.ir.nest import If, Loop
 from polyloom.ir.nest import Node as NestNode
@@ -131,7 +131,7 @@ class Turns(Branches):
             found, run, counter, scope, (lambda f, w, s: lower_form(f, turn_scope(f, w, s))), body
         )
         made = lower_turn(symbol, counter.holds(symbol))
-        loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span)
+        loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span, node.text == STEPS)
         return (*peeled, *((loop,) if made else ())), behind
 
     def peel_turns(

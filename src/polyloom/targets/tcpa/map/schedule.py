@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from polyloom.diagnostics import PolyloomError, infeasible
-from polyloom.ir.operations import BY_NAME, STORED
+from polyloom.ir.numbers import WIDTH
+from polyloom.ir.operations import BY_NAME, STORED, ElementType
 from polyloom.ir.pla import Equation
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guards.bounds import PLACES, recurrence_minimum, resource_minimum
@@ -63,11 +64,31 @@ def safe_distance(d: tuple[int, ...]) -> int | None:
 
 
 def check_operations(graph: Graph, machine: Machine) -> None:
-    """PL0401 for an equation that no unit of the machine executes."""
+    """PL0401 for an equation of a type that the machine has not, or that no unit of it executes."""
     for e in graph.equations:
+        _check_types(e, machine)
         if not machine.find_units(e.operation, e.dtype):
             message = f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs"
             raise infeasible("PL0401", message, span=e.span, help=_help_without_unit(e))
+
+
+def _check_types(equation: Equation, machine: Machine) -> None:
+    """PL0401 where no unit knows the type of an operand or of the result."""
+    operand = equation.dtype
+    used: tuple[ElementType, ...] = (operand, BY_NAME[equation.operation].result(operand))
+    for t in used:
+        if t not in STORED and not machine.has_type(t):
+            message = f"machine {machine.name} has no {t}, which {equation.name} needs{_width_note(t, machine)}"
+            raise infeasible("PL0401", message, span=equation.span, help=_help_without_type(t))
+
+
+def _width_note(dtype: ElementType, machine: Machine) -> str:
+    return f": its words have {machine.word_bits} bits" if WIDTH[dtype] > machine.word_bits else ""
+
+
+def _help_without_type(dtype: ElementType) -> str:
+    able = [m for m in machine_file.members() if machine_file.load(m).has_type(dtype)]
+    return f"choose a machine that has it ({', '.join(able)}), or use another type"
 
 
 def _help_without_unit(equation: Equation) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom import memory
-from polyloom.diagnostics import input_error
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.tcpa.layouts import word_addresses
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Generator
 from polyloom.targets.tcpa.words.sides import SIDES
@@ -49,6 +49,26 @@ def collect_accesses(concrete: Concrete) -> dict[str, Accesses]:
     return {name: _pairs(parts) for name, parts in touched.items()}
 
 
+def count_bank_words(generator: Generator, array: ArrayLayout) -> int:
+    """Words that a bank holds for a generator: those from the lowest to the highest that it touches, or the smallest
+    box of elements around these (docs/targets/tcpa.md, Banks), whatever is less. Errors: PL0705 for words that are no
+    elements.
+    """
+    touched = np.unique(np.concatenate([generator.base + part for part in _address_offsets(generator)]))
+    elements = _elements_at_words(_element_words(array), touched)
+    shape = array.shape or (1,)
+    if elements.min() < 0 or elements.max() >= prod(shape):
+        raise _element_error()
+    box = prod(int(np.ptp(index)) + 1 for index in np.unravel_index(elements, shape))
+    return min(int(np.ptp(touched)) + 1, box)
+
+
+def _element_error() -> PolyloomError:
+    return input_error(
+        "PL0705", "malformed file: a bank touches a word that is no element", help="instantiate it again"
+    )
+
+
 def _element_words(array: ArrayLayout) -> NDArray[np.int64] | None:
     """The word of each element, row by row; None where that is its number."""
     if array.place is None and array.strides == tuple(prod(array.shape[n + 1 :]) for n in range(len(array.shape))):
@@ -66,9 +86,7 @@ def _elements_at_words(words: NDArray[np.int64] | None, touched: NDArray[np.int6
     places = np.searchsorted(words[order], touched)
     found = order[np.minimum(places, len(order) - 1)] if len(order) else touched[:0]
     if len(found) != len(touched) or (words[found] != touched).any():
-        raise input_error(
-            "PL0705", "malformed file: a bank touches a word that is no element", help="instantiate it again"
-        )
+        raise _element_error()
     return np.sort(found)
 
 

@@ -156,6 +156,7 @@ def load(data: bytes, machine: Machine) -> tcpa.Config:
             f"not for {machine.name} ({machine_file.fingerprint(machine):016x})",
             help="instantiate it again for this machine, or give the machine that it was made for",
         )
+    _check_types(config, machine)
     _check_density(config)
     return config
 
@@ -247,6 +248,14 @@ def _machine_error(error: ValueError) -> PolyloomError:
 def _memory_error(needed: int | None) -> PolyloomError:
     what = "" if needed is None else f": its wires alone need {memory.size_text(needed)}"
     return input_error("PL0605", f"this configuration does not fit into memory{what}", help=_SMALLER)
+
+
+def _check_types(config: tcpa.Config, machine: Machine) -> None:
+    """PL0603 for an array of a type that the machine has not. Operations fault where they issue (PL0618)."""
+    for array in _layouts(config):
+        if array.type not in machine.types:
+            message = f"the array '{array.name}' holds {array.type}, which the machine {machine.name} has not"
+            raise input_error("PL0603", message, help="instantiate the configuration again for this machine")
 
 
 def _check_density(config: tcpa.Config) -> None:

@@ -54,6 +54,12 @@ def arity(opcode: int) -> int | None:
     return operation.arity if is_on_the_array else None
 
 
+def value_types(opcode: int) -> tuple[ElementType, ...]:
+    """Element types of an operation's (last) operand and of its result."""
+    dtype = ELEMENT_TYPES[opcode & 15]
+    return dtype, OPERATIONS[opcode >> 4].result(dtype)
+
+
 def immediate_codec(opcode: int, position: int) -> Codec[int]:
     """An immediate that is a source of the operation."""
     return _WIDE_BITS if source_type(opcode, position) == "f64" else _BITS

@@ -258,6 +258,7 @@ class Limits:
     bank_words: int | None
     rows: int | None
     columns: int | None
+    word_bits: int
 
 
 @dataclass(frozen=True, slots=True)

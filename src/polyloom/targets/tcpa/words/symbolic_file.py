@@ -32,6 +32,7 @@ from polyloom.binary import (
     sparse,
     text,
 )
+from polyloom.ir.numbers import WIDTH
 from polyloom.targets.tcpa.words import encoding, provenance_table
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, source_type
 from polyloom.targets.tcpa.words.sides import LOCATIONS
@@ -125,6 +126,25 @@ def _adjacency() -> Codec[tuple[tuple[Port, Port], ...] | None]:
     )
 
 
+def _narrow_words() -> Codec[int]:
+    """Width of words at the end of the section, where it is not 64: files from before it was a key are as they were."""
+    width = natural("the width of words", 64)
+
+    def read(reader: Reader) -> int:
+        if reader.position == reader.end:
+            return 64
+        at, bits = reader.position, width.read(reader)
+        if bits != 32:
+            raise binary.format_error(at, f"words of {bits} bits")
+        return bits
+
+    def write(out: bytearray, bits: int) -> None:
+        if bits < 64:
+            width.write(out, bits)
+
+    return Codec(write, read)
+
+
 def _limits(units: tuple[str, ...]) -> Codec[Limits]:
     return record(
         partial(Limits, units=units),
@@ -143,6 +163,7 @@ def _limits(units: tuple[str, ...]) -> Codec[Limits]:
         bank_words=optional("the bank words"),
         rows=optional("the largest rows"),
         columns=optional("the largest columns"),
+        word_bits=_narrow_words(),
     )
 
 
@@ -507,6 +528,7 @@ def decode(data: bytes) -> Symbolic:
         raise binary.format_error(
             schedule_reader.position, "there is no dimension, no schedule, or one with an initiation interval of 0"
         )
+    _check_widths(limits, sets, graph.nodes, set_reader.position)
     _check_rare_pairs([schedule for schedule, _ in schedules], schedule_reader.position)
     _check_parametric(sets, set_reader.position)
     symbolic = Symbolic(
@@ -536,6 +558,13 @@ def decode(data: bytes) -> Symbolic:
         raise binary.format_error(candidate_reader.position, "there is no candidate")
     binary.check_canonical(data, encode(symbolic))
     return symbolic
+
+
+def _check_widths(limits: Limits, sets: _Sets, nodes: Iterable[Node], at: int) -> None:
+    """PL0705 for an array or an operation of a type that is wider than words."""
+    types = {a.dtype for a in sets.arrays} | {t for node in nodes for t in encoding.value_types(node.opcode)}
+    if wide := next((t for t in sorted(types) if WIDTH[t] > limits.word_bits), None):
+        raise binary.format_error(at, f"there are values of {wide}, but words have {limits.word_bits} bits")
 
 
 def _check_rare_pairs(schedules: Iterable[Schedule], at: int) -> None:

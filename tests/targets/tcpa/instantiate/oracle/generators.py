@@ -8,6 +8,7 @@ arrives.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -22,7 +23,7 @@ from tests.targets.tcpa.instantiate.oracle.interconnect import Terminal
 
 from polyloom.diagnostics import infeasible
 from polyloom.targets.tcpa.run import scan_sets
-from polyloom.targets.tcpa.words.concrete import ArrayLayout, Controller, Domain, Generator
+from polyloom.targets.tcpa.words.concrete import ArrayLayout, Controller, ConvexSet, Domain, Generator
 from polyloom.targets.tcpa.words.symbolic import Access, ArrayInfo, Limits, Symbolic
 
 _SIDES = ("north", "east", "south", "west")
@@ -59,7 +60,7 @@ def generate(
         constant, weights = addresses[id(t.mapped)]
         key = id(t.mapped), int(traffic.tiles.group[t.element])
         if key not in patterns:
-            patterns[key] = _pattern(traffic, t.mapped.node, key[1], weights)
+            patterns[key] = _pattern(traffic, t.mapped.node, key[1], weights, t.mapped.access)
         p = patterns[key]
         base = constant + p.base + tiling.origin(weights, t.element)
         array, delay = t.mapped.access.array, start + _delay(tiling, timing, t)
@@ -101,7 +102,8 @@ def _address(tiling: Tiling, access: Access, array: ArrayLayout) -> tuple[int, t
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     """What the generators of one access in equal tiles share: the enable domain, the weights of digits with more than
-    one value, the address of the others, and the words from the lowest to the highest address (of the boxes)."""
+    one value, the address of the others, and the words that a bank holds: from the lowest to the highest address (of
+    the sets' boxes), or the box of elements, whatever is less."""
 
     domain: Domain
     coefficients: tuple[int, ...]
@@ -109,16 +111,25 @@ class _Pattern:
     words: int
 
 
-def _pattern(traffic: Traffic, node: int, group: int, weights: tuple[int, ...]) -> _Pattern:
+def _pattern(traffic: Traffic, node: int, group: int, weights: tuple[int, ...], access: Access) -> _Pattern:
     tiling = traffic.tiles.tiling
     domain = traffic.tiles.union(traffic.tiles.condition(tiling.symbolic.nodes[node].condition, group))
     scan = tuple(weights[m] for m in tiling.candidate.order)
     hull = stepping.hull(domain)
     free = tuple(a if low < high else 0 for a, low, high in zip(scan, hull.lower, hull.upper, strict=True))
     base = sum(a * low for a, low, high in zip(scan, hull.lower, hull.upper, strict=True) if low == high)
-    least = min(sum(a * (x if a > 0 else y) for a, x, y in zip(free, s.lower, s.upper, strict=True)) for s in domain)
-    most = max(sum(a * (y if a > 0 else x) for a, x, y in zip(free, s.lower, s.upper, strict=True)) for s in domain)
-    return _Pattern(domain, free, base, most - least + 1)
+    indices = [[tiling.affine(row)[0][m] for m in tiling.candidate.order] for row in access.index]
+    box = prod(_extent(index, domain) for index in indices)
+    return _Pattern(domain, free, base, min(_extent(free, domain), box))
+
+
+def _extent(coefficients: Sequence[int], domain: Domain) -> int:
+    """Integers from the least to the greatest value of a linear form over the boxes of a domain."""
+
+    def corner(s: ConvexSet, sign: int) -> int:
+        return sum(a * (y if sign * a > 0 else x) for a, x, y in zip(coefficients, s.lower, s.upper, strict=True))
+
+    return max(corner(s, 1) for s in domain) - min(corner(s, -1) for s in domain) + 1
 
 
 def _check(generator: Generator, words: int, array: ArrayLayout, limits: Limits) -> None:

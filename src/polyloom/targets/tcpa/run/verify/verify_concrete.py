@@ -25,6 +25,7 @@ from polyloom.ir.numbers import WIDTH, type_limits
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, scan_sets
+from polyloom.targets.tcpa.run.bank_accesses import count_bank_words
 from polyloom.targets.tcpa.run.verify import bank_ports, generator_kinds
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, ConvexSet, Domain, ElementProgram, Generator
@@ -425,7 +426,10 @@ def _generators(c: Concrete, machine: Machine) -> Iterator[Finding]:
     addresses lie in their array is found by the static run.
     """
     for g in c.generators:
-        yield from _exceeds_limit(f"words that {_name(g)} covers", _span(g), machine.bank_words)
+        # What is touched is enumerated only where the range of addresses is too long.
+        if machine.bank_words is not None and _span(g) > machine.bank_words:
+            words = count_bank_words(g, c.arrays[g.array])
+            yield from _exceeds_limit(f"words that {_name(g)} covers", words, machine.bank_words)
         for m, a in enumerate(g.coefficients):
             if a and len({x for s in g.domain for x in (s.lower[m], s.upper[m])}) == 1:
                 yield (
