@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Co-simulation: a concrete configuration on its circuit (`rtl/`) and on the native model (docs/targets/tcpa.md, the
+specification of every cycle), compared operation by operation and bank write by bank write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom.ir.numbers import NUMPY
+from polyloom.targets.tcpa.rtl import simulator as sim
+from polyloom.targets.tcpa.rtl.bus_words import (
+    BankWindow,
+    array_words,
+    bank_contents,
+    bank_windows,
+    configuration_words,
+)
+from polyloom.targets.tcpa.rtl.circuit import Circuit
+from polyloom.targets.tcpa.rtl.simulator import Simulator
+from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Generator
+
+_DOUBLE_WRITE, _LEFTOVER = 15, 22
+"""Causes of faults (native/tcpa/model.hpp), of which bits of the circuit count from 10 on."""
+_FIRST_CAUSE: Final = 10
+_MARGIN: Final = 1 << 20
+"""Cycles that a circuit may take more than there are steps."""
+
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Cause (a code's last two digits), cycle, and the element as (row, column)."""
+
+    cause: int
+    cycle: int
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What was compared, and the first difference, if there is one."""
+
+    cycles: int
+    operations: int
+    bank_writes: int
+    fault: Fault | None
+    difference: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Rows of a run without a fault: operations (cycle, element, unit, instruction), results (cycle, element, unit,
+    word), and bank writes (cycle, array, word of its memory, value); and cycles from first issue to last write."""
+
+    issues: list[Row]
+    results: list[Row]
+    writes: list[Row]
+    cycles: int
+
+
+def compare_runs(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
+    """Comparison of one run. Errors: PL0603, PL0640 where the circuit lacks something, PL0661."""
+    concrete = concrete_file.decode(data)
+    writes = _bus_writes(simulator.circuit, concrete, inputs)
+    expected = _model_run(simulator.circuit, concrete, data, inputs)
+    steps = concrete.controller.steps + int(np.prod(concrete.extents or (1,)))
+    events = sim.simulate(simulator, writes, steps * concrete.initiation_interval + _MARGIN)
+    seen = _circuit_run(simulator.circuit, concrete, events)
+    if isinstance(expected, Fault):
+        return _compare_faults(expected, seen)
+    if not isinstance(seen, _Seen):
+        shown = ", ".join(map(str, seen))
+        return Comparison(expected.cycles, 0, 0, seen[0], f"only the circuit faults: {shown}")
+    return Comparison(
+        expected.cycles, len(expected.issues), len(expected.writes), None, _first_difference(expected, seen)
+    )
+
+
+def _compare_faults(expected: Fault, seen: _Seen | list[Fault]) -> Comparison:
+    """The model stops at one fault of a cycle, the circuit shows all of them."""
+    if isinstance(seen, _Seen):
+        return Comparison(0, 0, 0, expected, f"only the model faults: {expected}")
+    # What is left at the end has no cycle of its own.
+    cycle = None if expected.cause == _LEFTOVER else expected.cycle
+    same = any(f.cause == expected.cause and (f.row, f.column) == (expected.row, expected.column) for f in seen)
+    if same and cycle in (None, seen[0].cycle):
+        return Comparison(0, 0, 0, expected, None)
+    return Comparison(0, 0, 0, expected, f"the model has {expected}, the circuit {', '.join(map(str, seen))}")
+
+
+def _first_difference(expected: _Seen, seen: _Seen) -> str | None:
+    for what, want, got in (
+        ("operation (cycle, element, unit, instruction)", expected.issues, seen.issues),
+        ("result (cycle, element, unit, word)", expected.results, seen.results),
+        ("bank write (cycle, array, word, value)", expected.writes, seen.writes),
+    ):
+        if want != got:
+            n = next((n for n, (a, b) in enumerate(zip(want, got, strict=False)) if a != b), min(len(want), len(got)))
+            a, b = (rows[n] if n < len(rows) else "nothing" for rows in (want, got))
+            return f"{what} {n}: the model has {a}, the circuit {b}"
+    if expected.cycles != seen.cycles:
+        return f"the model takes {expected.cycles} cycles, the circuit {seen.cycles}"
+    return None
+
+
+def _model_run(
+    circuit: Circuit, concrete: Concrete, data: bytes, inputs: Mapping[str, NDArray[Any]]
+) -> _Seen | Fault:
+    result = model.run_to_first_fault(data, circuit.machine, inputs)
+    if isinstance(result, tuple):
+        return Fault(*result)
+    trace = result.trace
+    assert trace is not None
+    latencies = {(lane.unit, opcode): lane.latency for lane in circuit.lanes for opcode in lane.opcodes}
+    columns = (trace.cycle, trace.element, trace.unit, trace.instruction, trace.opcode, trace.value)
+    rows = list(zip(*(c.tolist() for c in columns), strict=True))
+    results = [(t + latencies[u, o] - 1, e, u, value & 0xFFFFFFFF) for t, e, u, _, o, value in rows]
+    written = {
+        a.name: _memory(concrete, n, result.outputs[a.name]) for n, a in enumerate(concrete.arrays) if a.is_output
+    }
+    accesses = sorted(
+        (cycle, generator.array, word, int(written[concrete.arrays[generator.array].name][word]))
+        for generator in concrete.generators
+        if concrete.arrays[generator.array].is_output
+        for cycle, word in _generator_accesses(concrete, generator)
+    )
+    return _Seen(sorted((t, e, u, pc) for t, e, u, pc, _, _ in rows), sorted(results), accesses, result.cycles)
+
+
+def _generator_accesses(concrete: Concrete, generator: Generator) -> Iterator[tuple[int, int]]:
+    """Cycles of a generator's accesses, and the words of its array's memory."""
+    weights = [int(np.prod(concrete.extents[:m])) for m in range(len(concrete.extents))]
+    place = concrete.arrays[generator.array].place
+    base = generator.base - (place.base if place else 0)
+    for convex in generator.domain:
+        for digits in product(*(range(a, b + 1) for a, b in zip(convex.lower, convex.upper, strict=True))):
+            if all(_dot(h.coefficients, digits) + h.constant >= 0 for h in convex.half_spaces):
+                step = _dot(weights, digits)
+                yield (
+                    generator.delay + step * concrete.initiation_interval,
+                    base + _dot(generator.coefficients, digits),
+                )
+
+
+def _dot(coefficients: Sequence[int], digits: Sequence[int]) -> int:
+    return sum(c * d for c, d in zip(coefficients, digits, strict=True))
+
+
+def _memory(concrete: Concrete, number: int, elements: NDArray[Any]) -> NDArray[np.uint32]:
+    """The memory of an array as words of 32 bits: integers are extended by their sign."""
+    array = concrete.arrays[number]
+    words = np.zeros(array_words(concrete, number), np.int64)
+    if len(words):
+        view = np.lib.stride_tricks.as_strided(words, array.shape, tuple(8 * s for s in array.strides))
+        view[...] = elements.view(np.uint32) if array.dtype == "f32" else elements
+    return words.astype(np.uint32)
+
+
+def _bus_writes(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDArray[Any]]) -> list[tuple[int, int]]:
+    given = {
+        a.name: _memory(concrete, n, np.ascontiguousarray(inputs[a.name], NUMPY[a.dtype]))
+        for n, a in enumerate(concrete.arrays)
+        if not a.is_output and a.name in inputs
+    }
+    return [*configuration_words(circuit, concrete), *bank_contents(circuit, concrete, given)]
+
+
+def _circuit_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> _Seen | list[Fault]:
+    """What the circuit did. Nothing in it sees that two banks write one word of an array: that shows when results are
+    collected, here in the cycle of the write.
+    """
+    units, lanes = len(circuit.machine.units), circuit.lanes
+    windows = {w.bank: w for w in bank_windows(circuit, concrete) if w.is_output}
+    issues: list[Row] = []
+    results: list[Row] = []
+    writes: list[Row] = []
+    faults: list[Fault] = []
+    written = set[tuple[int, int]]()
+    for event, cycle, place, first, second in events.tolist():
+        if event == sim.ISSUE:
+            issues.append((cycle, *divmod(place, units), first))
+        elif event == sim.RESULT:
+            element, lane = divmod(place, len(lanes))
+            results.append((cycle, element, lanes[lane].unit, first))
+        elif event == sim.BANK_WRITE:
+            row = _bank_write(concrete, windows[place], cycle, first, second)
+            if row[1:3] in written:
+                faults.append(_bank_fault(circuit, _DOUBLE_WRITE, cycle, place))
+            written.add((row[1], row[2]))
+            writes.append(row)
+        elif event == sim.FAULT:
+            faults.append(Fault(first + _FIRST_CAUSE, cycle, *divmod(place, circuit.columns)))
+        elif event == sim.BANK_FAULT:
+            faults.append(_bank_fault(circuit, first + _FIRST_CAUSE, cycle, place))
+    if faults:
+        return [f for f in faults if f.cycle == faults[0].cycle]
+    begin, end = (issues[0][0], writes[-1][0] + 1) if issues and writes else (0, 0)
+    return _Seen(sorted(issues), sorted(results), sorted(writes), end - begin)
+
+
+def _bank_write(concrete: Concrete, window: BankWindow, cycle: int, address: int, value: int) -> Row:
+    array = concrete.generators[window.generator].array
+    layout = concrete.arrays[array]
+    return cycle, array, address - window.place + window.first, _stored(layout, value)
+
+
+def _stored(layout: ArrayLayout, value: int) -> int:
+    """A word as an array's element has it, which may be narrower: extended by its sign again."""
+    kept = np.array([value], np.uint32).view(np.uint8)[: NUMPY[layout.dtype].itemsize].view(NUMPY[layout.dtype])
+    return int(kept.view(np.uint32 if layout.dtype == "f32" else kept.dtype)[0]) & 0xFFFFFFFF
+
+
+def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:
+    """The model names the element at the port."""
+    port, rows, columns = bank // circuit.capacity("channels"), circuit.rows, circuit.columns
+    if port < columns:
+        return Fault(cause, cycle, 0, port)
+    if port < columns + rows:
+        return Fault(cause, cycle, port - columns, columns - 1)
+    if port < 2 * columns + rows:
+        return Fault(cause, cycle, rows - 1, port - columns - rows)
+    return Fault(cause, cycle, port - 2 * columns - rows, 0)
