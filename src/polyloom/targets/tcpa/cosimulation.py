@@ -189,10 +189,11 @@ def _circuit_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> _S
     written = set[tuple[int, int]]()
     for event, cycle, place, first, second in events.tolist():
         if event == sim.ISSUE:
-            issues.append((cycle, *divmod(place, units), first))
+            element, unit = divmod(place, units)
+            issues.append((cycle, _number(circuit, concrete, element), unit, first))
         elif event == sim.RESULT:
             element, lane = divmod(place, len(lanes))
-            results.append((cycle, element, lanes[lane].unit, first))
+            results.append((cycle, _number(circuit, concrete, element), lanes[lane].unit, first))
         elif event == sim.BANK_WRITE:
             row = _bank_write(concrete, windows[place], cycle, first, second)
             if row[1:3] in written:
@@ -207,6 +208,12 @@ def _circuit_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> _S
         return [f for f in faults if f.cycle == faults[0].cycle]
     begin, end = (issues[0][0], writes[-1][0] + 1) if issues and writes else (0, 0)
     return _Seen(sorted(issues), sorted(results), sorted(writes), end - begin)
+
+
+def _number(circuit: Circuit, concrete: Concrete, element: int) -> int:
+    """An element's number within the region, which may be smaller than the circuit."""
+    row, column = divmod(element, circuit.columns)
+    return row * concrete.columns + column
 
 
 def _bank_write(concrete: Concrete, window: BankWindow, cycle: int, address: int, value: int) -> Row:

@@ -59,7 +59,7 @@ def configuration_words(circuit: Circuit, concrete: Concrete) -> list[Write]:
     """All writes but those of the banks' contents, in order. Errors: PL0640 where the circuit lacks something."""
     _check_sizes(circuit, concrete)
     return [
-        *_map_words(concrete),
+        *_map_words(circuit, concrete),
         *(w for n, c in enumerate(concrete.classes) for w in _class_words(circuit, concrete, n, c)),
         *(w for n, c in enumerate(concrete.wrappers) for w in _connection_words(circuit, WRAPPER, n, c)),
         *_route_words(circuit, concrete),
@@ -80,8 +80,7 @@ def _need(what: str, used: int, most: int) -> None:
 def _check_sizes(circuit: Circuit, concrete: Concrete) -> None:
     _need("rows", concrete.rows, circuit.rows)
     _need("columns", concrete.columns, circuit.columns)
-    if (concrete.rows, concrete.columns) != (circuit.rows, circuit.columns):
-        raise _refuse(f"the configuration is for {concrete.rows}x{concrete.columns} elements, not the whole circuit")
+    _check_region(circuit, concrete)
     _need("loops", len(concrete.extents), circuit.capacity("generator_dimensions"))
     control = concrete.controller
     _need("control signals", len(control.signals), circuit.capacity("control_signals"))
@@ -89,11 +88,26 @@ def _check_sizes(circuit: Circuit, concrete: Concrete) -> None:
     _need("steps of a delay line", delay // concrete.initiation_interval + 2, 1 << DELAY_BITS)
 
 
-def _map_words(concrete: Concrete) -> Iterator[Write]:
+def _check_region(circuit: Circuit, concrete: Concrete) -> None:
+    """A smaller region lies at the north and west, where it must find its banks and the controller's corner."""
+    control, sides = concrete.controller, {g.side for g in concrete.generators}
+    for name, own, all_of, is_used in (
+        ("south", concrete.rows, circuit.rows, control.south or "south" in sides),
+        ("east", concrete.columns, circuit.columns, control.east or "east" in sides),
+    ):
+        if own != all_of and is_used:
+            raise _refuse(f"the region does not reach the {name} of the circuit, which it uses")
+
+
+def element_number(circuit: Circuit, row: int, column: int) -> int:
+    return row * circuit.columns + column
+
+
+def _map_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
     """Class and wrapper of each element; class 0 is an empty tile."""
     for r in range(concrete.rows):
         for c in range(concrete.columns):
-            number = r * concrete.columns + c
+            number = element_number(circuit, r, c)
             yield address(MAP, number), concrete.wrapper[r][c] << 16 | concrete.element_class[r][c] + 1
 
 
@@ -215,7 +229,7 @@ def _route_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
             inner = inwards if left else (0, generator.register)
             is_output = concrete.arrays[generator.array].is_output
             connection = Connection(outer, inner) if is_output else Connection(inner, outer)
-            for where, source in _connection_words(circuit, ROUTE, r * concrete.columns + c, (connection,)):
+            for where, source in _connection_words(circuit, ROUTE, element_number(circuit, r, c), (connection,)):
                 if seen.setdefault((where, source), 0) == 0:
                     seen[where, source] = 1
                     yield where, source
