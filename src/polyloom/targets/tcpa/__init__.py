@@ -10,7 +10,11 @@ ENTRY: Final = Entry(
     "polyloom.targets.tcpa.target:TARGET",
     "tcpa:8x8",
     "polyloom.targets.tcpa.options:Options",
-    verbs={"device": ("where the library for firmware is", "polyloom.cli.tcpa.device")},
+    verbs={
+        "device": ("where the library for firmware is", "polyloom.cli.tcpa.device"),
+        "rtl": ("write a machine as Verilog", "polyloom.cli.tcpa.rtl"),
+        "cosim": ("run a concrete configuration on the Verilog and on the model", "polyloom.cli.tcpa.cosim"),
+    },
     bench={
         name: f"polyloom.cli.bench.{function}"
         for name, function in {
@@ -25,6 +29,7 @@ ENTRY: Final = Entry(
             "polybench": "polybench:rows",
             "corpus": "corpus:rows",
             "report": "report:rows",
+            "rtl": "rtl:rows",
         }.items()
     },
 )

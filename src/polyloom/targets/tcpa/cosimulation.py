@@ -6,14 +6,18 @@ specification of every cycle), compared operation by operation and bank write by
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyloom import temporary
+from polyloom.diagnostics import input_error
 from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import ElementType
+from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.rtl import simulator as sim
 from polyloom.targets.tcpa.rtl.bus_words import (
     BankWindow,
@@ -22,17 +26,18 @@ from polyloom.targets.tcpa.rtl.bus_words import (
     bank_windows,
     configuration_words,
 )
-from polyloom.targets.tcpa.rtl.circuit import Circuit
+from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circuit
 from polyloom.targets.tcpa.rtl.simulator import Simulator
-from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.run import model, program
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Generator
 
 _DOUBLE_WRITE, _LEFTOVER = 15, 22
 """Causes of faults (native/tcpa/model.hpp), of which bits of the circuit count from 10 on."""
+_NO_ELEMENT: Final = -1
 _FIRST_CAUSE: Final = 10
-_MARGIN: Final = 1 << 20
-"""Cycles that a circuit may take more than there are steps."""
+_MARGIN: Final = 1 << 17
+"""Cycles in which what is under way arrives, and the circuit finds that all is done."""
 
 Row = tuple[int, ...]
 
@@ -59,7 +64,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Observed:
     """Rows of a run without a fault: operations (cycle, element, unit, instruction), results (cycle, element, unit,
     word), and bank writes (cycle, array, word of its memory, value); and cycles from first issue to last write."""
 
@@ -71,25 +76,27 @@ class _Seen:
 
 def compare_runs(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
     """Comparison of one run. Errors: PL0603, PL0640 where the circuit lacks something, PL0661."""
-    concrete = concrete_file.decode(data)
-    writes = _bus_writes(simulator.circuit, concrete, inputs)
-    expected = _model_run(simulator.circuit, concrete, data, inputs)
-    steps = concrete.controller.steps + int(np.prod(concrete.extents or (1,)))
-    events = sim.simulate(simulator, writes, steps * concrete.initiation_interval + _MARGIN)
-    seen = _circuit_run(simulator.circuit, concrete, events)
+    seen = run_circuit(simulator, data, inputs)
+    return compare(run_model(simulator.circuit, data, inputs), seen)
+
+
+def compare(expected: Observed | Fault, seen: Observed | Sequence[Fault]) -> Comparison:
+    """Comparison of what the model and the circuit did; the circuit's faults are those of the first cycle with any."""
     if isinstance(expected, Fault):
         return _compare_faults(expected, seen)
-    if not isinstance(seen, _Seen):
+    if not isinstance(seen, Observed):
         shown = ", ".join(map(str, seen))
         return Comparison(expected.cycles, 0, 0, seen[0], f"only the circuit faults: {shown}")
-    return Comparison(
-        expected.cycles, len(expected.issues), len(expected.writes), None, _first_difference(expected, seen)
-    )
+    # What lies between the elements of an array, the model does not show.
+    unknown = {row[:3] for row in expected.writes if row[3] == _NO_ELEMENT}
+    writes = [(*row[:3], _NO_ELEMENT) if row[:3] in unknown else row for row in seen.writes]
+    difference = _first_difference(expected, replace(seen, writes=writes))
+    return Comparison(expected.cycles, len(expected.issues), len(expected.writes), None, difference)
 
 
-def _compare_faults(expected: Fault, seen: _Seen | list[Fault]) -> Comparison:
+def _compare_faults(expected: Fault, seen: Observed | Sequence[Fault]) -> Comparison:
     """The model stops at one fault of a cycle, the circuit shows all of them."""
-    if isinstance(seen, _Seen):
+    if isinstance(seen, Observed):
         return Comparison(0, 0, 0, expected, f"only the model faults: {expected}")
     # What is left at the end has no cycle of its own.
     cycle = None if expected.cause == _LEFTOVER else expected.cycle
@@ -99,7 +106,7 @@ def _compare_faults(expected: Fault, seen: _Seen | list[Fault]) -> Comparison:
     return Comparison(0, 0, 0, expected, f"the model has {expected}, the circuit {', '.join(map(str, seen))}")
 
 
-def _first_difference(expected: _Seen, seen: _Seen) -> str | None:
+def _first_difference(expected: Observed, seen: Observed) -> str | None:
     for what, want, got in (
         ("operation (cycle, element, unit, instruction)", expected.issues, seen.issues),
         ("result (cycle, element, unit, word)", expected.results, seen.results),
@@ -114,28 +121,26 @@ def _first_difference(expected: _Seen, seen: _Seen) -> str | None:
     return None
 
 
-def _model_run(
-    circuit: Circuit, concrete: Concrete, data: bytes, inputs: Mapping[str, NDArray[Any]]
-) -> _Seen | Fault:
+def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> Observed | Fault:
+    """What the model does, up to the first fault in time. Errors: PL0603."""
     result = model.run_to_first_fault(data, circuit.machine, inputs)
     if isinstance(result, tuple):
         return Fault(*result)
+    concrete = concrete_file.decode(data)
     trace = result.trace
     assert trace is not None
     latencies = {(lane.unit, opcode): lane.latency for lane in circuit.lanes for opcode in lane.opcodes}
     columns = (trace.cycle, trace.element, trace.unit, trace.instruction, trace.opcode, trace.value)
     rows = list(zip(*(c.tolist() for c in columns), strict=True))
     results = [(t + latencies[u, o] - 1, e, u, value & 0xFFFFFFFF) for t, e, u, _, o, value in rows]
-    written = {
-        a.name: _memory(concrete, n, result.outputs[a.name]) for n, a in enumerate(concrete.arrays) if a.is_output
-    }
+    written = {n: _memory(concrete, n, result.outputs[a.name]) for n, a in enumerate(concrete.arrays) if a.is_output}
     accesses = sorted(
-        (cycle, generator.array, word, int(written[concrete.arrays[generator.array].name][word]))
+        (cycle, generator.array, word, int(written[generator.array][word]))
         for generator in concrete.generators
         if concrete.arrays[generator.array].is_output
         for cycle, word in _generator_accesses(concrete, generator)
     )
-    return _Seen(sorted((t, e, u, pc) for t, e, u, pc, _, _ in rows), sorted(results), accesses, result.cycles)
+    return Observed(sorted((t, e, u, pc) for t, e, u, pc, _, _ in rows), sorted(results), accesses, result.cycles)
 
 
 def _generator_accesses(concrete: Concrete, generator: Generator) -> Iterator[tuple[int, int]]:
@@ -157,43 +162,62 @@ def _dot(coefficients: Sequence[int], digits: Sequence[int]) -> int:
     return sum(c * d for c, d in zip(coefficients, digits, strict=True))
 
 
-def _memory(concrete: Concrete, number: int, elements: NDArray[Any]) -> NDArray[np.uint32]:
-    """The memory of an array as words of 32 bits: integers are extended by their sign."""
+def _memory(concrete: Concrete, number: int, elements: NDArray[Any]) -> NDArray[np.int64]:
+    """The memory of an array as words of 32 bits, integers extended by their sign; `_NO_ELEMENT` between elements."""
     array = concrete.arrays[number]
-    words = np.zeros(array_words(concrete, number), np.int64)
+    words = np.full(array_words(concrete, number), _NO_ELEMENT)
     if len(words):
         view = np.lib.stride_tricks.as_strided(words, array.shape, tuple(8 * s for s in array.strides))
-        view[...] = elements.view(np.uint32) if array.dtype == "f32" else elements
-    return words.astype(np.uint32)
+        view[...] = _extended(elements, array.dtype)
+    return words
+
+
+def _extended(elements: NDArray[Any], dtype: ElementType) -> NDArray[np.int64]:
+    """Elements as words of 32 bits. A byte of an output of type bool may be any, as in the model's memory."""
+    bits = {"f32": np.dtype(np.uint32), "bool": np.dtype(np.uint8)}.get(dtype, NUMPY[dtype])
+    return elements.view(bits).astype(np.int64) & 0xFFFFFFFF
 
 
 def _bus_writes(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDArray[Any]]) -> list[tuple[int, int]]:
     given = {
-        a.name: _memory(concrete, n, np.ascontiguousarray(inputs[a.name], NUMPY[a.dtype]))
+        a.name: np.maximum(_memory(concrete, n, np.ascontiguousarray(inputs[a.name], NUMPY[a.dtype])), 0)
         for n, a in enumerate(concrete.arrays)
         if not a.is_output and a.name in inputs
     }
     return [*configuration_words(circuit, concrete), *bank_contents(circuit, concrete, given)]
 
 
-def _circuit_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> _Seen | list[Fault]:
-    """What the circuit did. Nothing in it sees that two banks write one word of an array: that shows when results are
-    collected, here in the cycle of the write.
+def run_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> Observed | list[Fault]:
+    """What the circuit does. Errors: PL0640, PL0661."""
+    circuit, concrete = simulator.circuit, concrete_file.decode(data)
+    control = concrete.controller
+    steps = max(control.steps, int(np.prod(concrete.extents or (1,))))
+    begin = control.start + concrete.rows * control.row_delay + concrete.columns * control.column_delay
+    last = max(begin, *(g.delay for g in concrete.generators), 0) + (steps + 1) * concrete.initiation_interval
+    return _observed_run(
+        circuit, concrete, sim.simulate(simulator, _bus_writes(circuit, concrete, inputs), last + _MARGIN)
+    )
+
+
+def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> Observed | list[Fault]:
+    """Events of the test bench by kind. No circuit sees that two banks write one word of an array: that shows when
+    results are collected, here in the cycle of the write.
     """
-    units, lanes = len(circuit.machine.units), circuit.lanes
+    units, unit_of = len(circuit.machine.units), [lane.unit for lane in circuit.lanes]
     windows = {w.bank: w for w in bank_windows(circuit, concrete) if w.is_output}
     issues: list[Row] = []
     results: list[Row] = []
     writes: list[Row] = []
     faults: list[Fault] = []
     written = set[tuple[int, int]]()
-    for event, cycle, place, first, second in events.tolist():
+    rows: list[tuple[int, int, int, int, int]] = events.tolist()
+    for event, cycle, place, first, second in rows:
         if event == sim.ISSUE:
             element, unit = divmod(place, units)
             issues.append((cycle, _number(circuit, concrete, element), unit, first))
         elif event == sim.RESULT:
-            element, lane = divmod(place, len(lanes))
-            results.append((cycle, _number(circuit, concrete, element), lanes[lane].unit, first))
+            element, lane = divmod(place, len(unit_of))
+            results.append((cycle, _number(circuit, concrete, element), unit_of[lane], first))
         elif event == sim.BANK_WRITE:
             row = _bank_write(concrete, windows[place], cycle, first, second)
             if row[1:3] in written:
@@ -207,7 +231,7 @@ def _circuit_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> _S
     if faults:
         return [f for f in faults if f.cycle == faults[0].cycle]
     begin, end = (issues[0][0], writes[-1][0] + 1) if issues and writes else (0, 0)
-    return _Seen(sorted(issues), sorted(results), sorted(writes), end - begin)
+    return Observed(sorted(issues), sorted(results), sorted(writes), end - begin)
 
 
 def _number(circuit: Circuit, concrete: Concrete, element: int) -> int:
@@ -224,8 +248,8 @@ def _bank_write(concrete: Concrete, window: BankWindow, cycle: int, address: int
 
 def _stored(layout: ArrayLayout, value: int) -> int:
     """A word as an array's element has it, which may be narrower: extended by its sign again."""
-    kept = np.array([value], np.uint32).view(np.uint8)[: NUMPY[layout.dtype].itemsize].view(NUMPY[layout.dtype])
-    return int(kept.view(np.uint32 if layout.dtype == "f32" else kept.dtype)[0]) & 0xFFFFFFFF
+    kept = np.array([value], np.uint32).view(np.uint8)[: NUMPY[layout.dtype].itemsize]
+    return int(_extended(kept.view(NUMPY[layout.dtype]), layout.dtype)[0])
 
 
 def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:
@@ -238,3 +262,24 @@ def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:
     if port < 2 * columns + rows:
         return Fault(cause, cycle, rows - 1, port - columns - rows)
     return Fault(cause, cycle, port - 2 * columns - rows, 0)
+
+
+def cosimulate(data: bytes, member: str | None, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
+    """Comparison of a run on a circuit of just the configuration's region, which is built for it. Errors: PL0310,
+    PL0603, PL0640, PL0660, PL0661, PL0816, and PL0810 for a file that is no concrete configuration of one program.
+    """
+    if not data.startswith(concrete_file.KIND.magic):
+        raise input_error(
+            "PL0810",
+            "the file is no concrete configuration of one program",
+            help="write `polyloom instantiate FILE.plsc N=16 -o FILE.plcc` first; several phases have a file each",
+        )
+    machine = program.load_machine(data, member)
+    check_circuit(machine, machine_file.find_table(member) if member else None)
+    # Before the build, which takes a while.
+    model.load(data, machine)
+    concrete = concrete_file.decode(data)
+    circuit = build_circuit(machine, concrete.rows, concrete.columns)
+    configuration_words(circuit, concrete)
+    with temporary.temporary_folder() as folder:
+        return compare_runs(sim.build_simulator(circuit, folder), data, inputs)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random configurations that run without a fault, for machines of integer types: instructions of all units, cycle by
-cycle, with operands that are there and destinations that are free, at random places in the program, so that every branch
-matters. What the FIFOs hold follows the rules of docs/targets/tcpa.md (Time), which gives their depths.
+cycle, with operands that are there and destinations that are free, at random places in the program. Every branch
+matters then. What FIFOs hold follows the rules of docs/targets/tcpa.md (Time), which gives their depths.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ from polyloom.targets.tcpa.words.isa import (
     Next,
     Register,
     Source,
-    decode_opcode,
     encode_opcode,
     source_type,
 )
@@ -139,8 +138,7 @@ class _Maker:
             for s in domain
             for digits in product(*(range(a, b + 1) for a, b in zip(s.lower, s.upper, strict=True)))
             if all(
-                sum(c * d for c, d in zip(h.coefficients, digits, strict=True)) + h.constant >= 0
-                for h in s.half_spaces
+                sum(c * d for c, d in zip(h.coefficients, digits, strict=True)) + h.constant >= 0 for h in s.half_spaces
             )
         )
 
@@ -278,16 +276,12 @@ class _Maker:
         element.fifos[key].stays.append((element.fifos[key].waiting.pop(0)[0], cycle))
         popped.add(key)
 
-    def _instruction(
-        self, number: int, unit: int, cycle: int, popped: set[Fifo], forced: list[int]
-    ) -> Instruction:
+    def _instruction(self, number: int, unit: int, cycle: int, popped: set[Fifo], forced: list[int]) -> Instruction:
         element, functional = self.elements[number], self.machine.units[unit]
         if element.free[unit] > cycle:
             return Instruction()
-        known = list(functional.latencies)
-        if forced:
-            known = [("move", self.arrays[forced[0]].dtype)]
-        operation, dtype = self.random.choice(known)
+        moved: list[tuple[str, ElementType]] = [("move", self.arrays[n].dtype) for n in forced]
+        operation, dtype = self.random.choice(moved or list(functional.latencies))
         opcode, cycles = encode_opcode(operation, dtype), functional.latencies[operation, dtype]
         if not functional.pipelined:
             element.free[unit] = cycle + cycles
@@ -404,8 +398,7 @@ class _Maker:
         return any(
             all(a <= d <= b for a, d, b in zip(s.lower, digits, s.upper, strict=True))
             and all(
-                sum(c * d for c, d in zip(h.coefficients, digits, strict=True)) + h.constant >= 0
-                for h in s.half_spaces
+                sum(c * d for c, d in zip(h.coefficients, digits, strict=True)) + h.constant >= 0 for h in s.half_spaces
             )
             for s in self.control.signals[signal]
         )

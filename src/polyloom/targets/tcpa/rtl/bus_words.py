@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.operations import ElementType
-from polyloom.targets.tcpa.rtl.circuit import AFFINE, DELAY_BITS, WORD, Circuit
+from polyloom.targets.tcpa.rtl.circuit import AFFINE, DELAY_BITS, Circuit
 from polyloom.targets.tcpa.words.concrete import (
     Concrete,
     Connection,
@@ -200,9 +200,7 @@ def _branch_fields(
     return list(read), [target if target < size else behind for target in reached]
 
 
-def _connection_words(
-    circuit: Circuit, kind: int, number: int, connections: Sequence[Connection]
-) -> Iterator[Write]:
+def _connection_words(circuit: Circuit, kind: int, number: int, connections: Sequence[Connection]) -> Iterator[Write]:
     for connection in connections:
         sink = _port(circuit, connection.sink, "id")
         yield address(kind, number, 0, sink), _port(circuit, connection.source, "od")
@@ -367,9 +365,7 @@ def _generator_words(circuit: Circuit, concrete: Concrete, window: BankWindow) -
         yield address(GENERATOR, number, 2, index, part), word
 
 
-def bank_contents(
-    circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDArray[np.uint32]]
-) -> Iterator[Write]:
+def bank_contents(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDArray[np.int64]]) -> Iterator[Write]:
     """Writes that fill the banks: of every input array, its memory as words of 32 bits."""
     for window in bank_windows(circuit, concrete):
         if window.is_output:

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.ir.operations import OPERATIONS, ElementType
+from polyloom.ir.operations import ElementType
 from polyloom.machine.table import UNLIMITED, Table
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.words.isa import encode_opcode
@@ -21,7 +22,7 @@ HALF_SPACES: Final = 4
 """Of one convex set."""
 DELAY_BITS: Final = 12
 """A delay line holds two to this power of steps."""
-_OPCODES: Final = 16 * len(OPERATIONS)
+
 _DIVISIONS: Final = ("div", "rem", "floordiv", "mod")
 _FLOAT_MOVES: Final = ("move", "select", "bits_i32")
 """Operations on f32 that look at no bit."""
@@ -38,7 +39,13 @@ _CAPACITIES: Final = (
     "generator_dimensions",
     "bank_words",
 )
-_MOST: Final = {"generator_dimensions": 16, "bank_words": 1 << 24, "fifo_depth": 1 << 16, "signal_sets": 64, "instruction_words": 1 << 15}
+_MOST: Final = {
+    "generator_dimensions": 16,
+    "bank_words": 1 << 24,
+    "fifo_depth": 1 << 16,
+    "signal_sets": 64,
+    "instruction_words": 1 << 15,
+}
 """What fields of the configuration bus can count."""
 
 
@@ -115,11 +122,11 @@ def check_circuit(machine: Machine, table: Table | None = None) -> None:
     if machine.hop_delay == 0:
         message = "wires from one wrapper to the next that take no cycle have no registers, and may close a loop"
         raise _refusal(message, "hop_delay", "write `hop_delay = 1` or more", table)
-    for number, unit in enumerate(machine.units):
-        _check_unit(unit, table, number)
+    for unit in machine.units:
+        _check_unit(unit, table)
 
 
-def _check_unit(unit: FunctionalUnit, table: Table | None, number: int) -> None:
+def _check_unit(unit: FunctionalUnit, table: Table | None) -> None:
     for operation, dtype in unit.latencies:
         if not has_circuit(operation, dtype):
             message = f"the unit '{unit.name}' executes '{operation}' on {dtype}, which has no circuit"
@@ -129,18 +136,14 @@ def _check_unit(unit: FunctionalUnit, table: Table | None, number: int) -> None:
     if slow and unit.pipelined:
         message = f"the unit '{unit.name}' begins a division in every cycle, and the circuit has one divider"
         raise _unit_refusal(message, "write `pipelined = false`, or latency 1", unit, table, "latency")
-    del number
 
 
 def _unit_refusal(message: str, help: str, unit: FunctionalUnit, table: Table | None, key: str) -> PolyloomError:
     """The section of the unit, at the key if it gives it."""
-    if table is None or not isinstance(table.content.get("unit"), list):
-        return input_error("PL0310", message, help=help)
-    for section in table.tables("unit"):
-        name = section.content.get("name")
-        if isinstance(name, str) and unit.name.rstrip("0123456789") in (name, name.rstrip("0123456789")):
-            return input_error("PL0310", message, span=_key_span(section, key, table), help=help)
-    return input_error("PL0310", message, help=help)
+    sections = table.tables("unit") if table is not None else ()
+    # A section with a count gives several units, name0, name1 and so on.
+    own = [s for s in sections if re.fullmatch(re.escape(s.text("name")) + "[0-9]*", unit.name)]
+    return input_error("PL0310", message, span=_key_span(own[0], key, table) if own and table else None, help=help)
 
 
 def _refusal(message: str, key: str, help: str, table: Table | None) -> PolyloomError:

@@ -28,7 +28,17 @@ ISSUE, RESULT, BANK_WRITE, FAULT, BANK_FAULT, ENDED = range(6)
 _DRIVER: Final = Path(__file__).with_name("driver.cpp")
 _OPTIONS: Final = (
     *("--cc", "--exe", "--build", "--prefix", "Varray", "--top-module", TOP, "--Mdir", "built"),
-    *("--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast", "--x-initial", "fast"),
+    *(
+        "-fno-gate",
+        "--language",
+        "1364-2005",
+        "-Wno-WIDTH",
+        "-Wno-UNOPTFLAT",
+        "--x-assign",
+        "fast",
+        "--x-initial",
+        "fast",
+    ),
 )
 _RECORD: Final = np.dtype([(n, np.uint32) for n in ("event", "cycle", "place", "first", "second")])
 
@@ -56,7 +66,9 @@ def build_simulator(circuit: Circuit, folder: Path, optimization: int = 1) -> Si
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copyfile(_DRIVER, folder / "driver.cpp")
     before = _child_seconds()
-    flags = ("-CFLAGS", f"-O{optimization} -std=c++17")
+    # Code that runs once, which is half of it, is not worth optimizing.
+    levels = f"OPT_FAST=-O{optimization} OPT_SLOW=-O0 OPT_GLOBAL=-O1"
+    flags = ("-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels)
     command = (TOOL, *_OPTIONS, *flags, f"{TOP}.v", "driver.cpp")
     output = _run_tool(command, b"", folder)
     program = folder / "built" / "Varray"
@@ -79,7 +91,7 @@ def simulate(simulator: Simulator, writes: Iterable[Write], cycles: int, *, obse
 
 
 def _run_tool(command: tuple[str, ...], data: bytes, folder: Path) -> bytes:
-    done = subprocess.run(command, cwd=folder, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(command, cwd=folder, input=data, capture_output=True)
     if done.returncode:
         lines = (done.stderr + done.stdout).decode(errors="replace").strip()
         raise _tool_error(f"`{Path(command[0]).name}` ended with exit code {done.returncode}", lines)

@@ -7,7 +7,7 @@ module alu #(
 ) (
     input [9:0] opcode,
     input [WORD-1:0] a, b, c,
-    output reg [WORD-1:0] result
+    output [WORD-1:0] result
 );
     wire [5:0] operation = opcode[9:4];
     wire [3:0] kind = opcode[3:0];
@@ -23,19 +23,9 @@ module alu #(
     reg [WORD-1:0] wide;
     reg [3:0] width;
 
-    // The value in the width of a type, sign- or zero-extended.
-    function [WORD-1:0] narrowed(input [3:0] type_number, input [WORD-1:0] value);
-        case (type_number)
-            0: narrowed = {{WORD-8{value[7]}}, value[7:0]};
-            1: narrowed = {{WORD-16{value[15]}}, value[15:0]};
-            4: narrowed = value & 32'hff;
-            5: narrowed = value & 32'hffff;
-            7: narrowed = |value;
-            default: narrowed = value;
-        endcase
-    endfunction
-
-    wire [WORD-1:0] own = narrowed(kind, a);
+    wire [WORD-1:0] own;
+    narrow narrow_a (.kind(kind), .value(a), .word(own));
+    narrow narrow_result (.kind(width), .value(wide), .word(result));
     always @* begin
         width = kind;
         case (operation)
@@ -74,6 +64,5 @@ module alu #(
                 endcase
             end
         endcase
-        result = narrowed(width, wide);
     end
 endmodule

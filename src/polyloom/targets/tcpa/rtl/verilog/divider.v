@@ -9,7 +9,7 @@ module divider #(
     input start,
     input [9:0] opcode,
     input [WORD-1:0] a, b,
-    output reg [WORD-1:0] result
+    output [WORD-1:0] result
 );
     localparam BITS = (WORD + LATENCY - 1) / LATENCY, ALL = BITS * LATENCY;
     wire is_signed = opcode[3:0] < 3;
@@ -27,6 +27,7 @@ module divider #(
     reg [WORD-1:0] wide;
     reg inexact;
     integer n;
+    narrow narrow (.kind(code[3:0]), .value(wide), .word(result));
 
     always @* begin
         rest = start ? 0 : {1'b0, kept_rest};
@@ -46,13 +47,6 @@ module divider #(
         else
             wide = (negative_a ? 0 - rest[WORD-1:0] : rest[WORD-1:0])
                  + (inexact ? (negative_b ? 0 - divisor : divisor) : 0);
-        case (code[3:0])
-            0: result = {{WORD-8{wide[7]}}, wide[7:0]};
-            1: result = {{WORD-16{wide[15]}}, wide[15:0]};
-            4: result = wide & 32'hff;
-            5: result = wide & 32'hffff;
-            default: result = wide;
-        endcase
     end
 
     always @(posedge clk) begin
