@@ -283,3 +283,13 @@ def cosimulate(data: bytes, member: str | None, inputs: Mapping[str, NDArray[Any
     configuration_words(circuit, concrete)
     with temporary.temporary_folder() as folder:
         return compare_runs(sim.build_simulator(circuit, folder), data, inputs)
+
+
+def time_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> tuple[int, float]:
+    """Cycles until the circuit has ended, and CPU seconds of its simulator, with the configuration and without
+    observing. Errors: PL0640, PL0661.
+    """
+    writes = _bus_writes(simulator.circuit, concrete_file.decode(data), inputs)
+    before = sim.child_seconds()
+    events = sim.simulate(simulator, writes, _MARGIN * 64, observed=False)
+    return int(events[-1]["cycle"]), sim.child_seconds() - before

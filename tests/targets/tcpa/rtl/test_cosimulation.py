@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -94,38 +95,46 @@ def _meets_other_type(simulator: Simulator, data: bytes) -> bool:
     return False
 
 
+def changed_programs(data: bytes, seed: int, count: int) -> Iterator[bytes]:
+    """Files with one byte changed, which still read and are not long."""
+    random = Random(seed)
+    while count:
+        words, at = bytearray(data), random.randrange(FIRST_BYTE, len(data))
+        words[at] = random.choice((words[at] ^ 1 << random.randrange(8), (words[at] + 1) % 256, words[at] - 1 & 255))
+        changed = repaired(bytes(words))
+        count -= 1
+        try:
+            if not _is_long(changed):
+                yield changed
+        except PolyloomError:
+            continue
+
+
 def _compare_changed(simulator: Simulator, seeds: range, changes: int) -> Counter[str]:
     """What became of programs with a changed byte."""
     kinds = Counter[str]()
     for seed in seeds:
-        random = Random(seed)
         data, inputs = random_program(simulator.circuit.machine, seed)
-        for _ in range(changes):
-            words, at = bytearray(data), random.randrange(FIRST_BYTE, len(data))
-            words[at] = random.choice(
-                (words[at] ^ 1 << random.randrange(8), (words[at] + 1) % 256, words[at] - 1 & 255)
-            )
-            changed = repaired(bytes(words))
+        for changed in changed_programs(data, seed, changes):
             try:
-                if _is_long(changed):
-                    kinds["long"] += 1
-                    continue
                 found = cosimulation.compare_runs(simulator, changed, inputs)
             except PolyloomError as error:
-                kinds["refused " + error.diagnostics[0].code] += 1
+                # The circuit lacks a register, or two instructions write one.
+                assert error.diagnostics[0].code in ("PL0640", "PL0705"), error
+                kinds["refused"] += 1
                 continue
             if found.difference is not None and _meets_other_type(simulator, changed):
                 kinds["type"] += 1
                 continue
-            assert found.difference is None, (seed, at)
+            assert found.difference is None, seed
             kinds["equal" if found.fault is None else f"fault {found.fault.cause}"] += 1
     return kinds
 
 
 def test_changed_words_fault_in_one_cycle(simulator: Simulator) -> None:
-    found = _compare_changed(simulator, range(100, 112), 8)
-    assert found["equal"] > 20
-    assert sum(n for kind, n in found.items() if kind.startswith("fault")) > 10
+    found = _compare_changed(simulator, range(100, 108), 8)
+    assert found["equal"] > 15
+    assert sum(n for kind, n in found.items() if kind.startswith("fault")) > 6
 
 
 @pytest.mark.long

@@ -82,5 +82,5 @@ def test_configuration_that_does_not_fit() -> None:
     circuit = tiny_circuit()
     concrete = concrete_file.decode(random_program(circuit.machine, 1)[0])
     small = type(circuit)(circuit.machine, 1, 2, circuit.lanes)
-    with pytest.raises(PolyloomError, match="PL0640.*uses 2 rows, and the circuit has 1"):
+    with pytest.raises(PolyloomError, match=r"PL0640.*uses 2 rows, and the circuit has 1"):
         configuration_words(small, concrete)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import resource
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -56,16 +56,20 @@ Events = NDArray[Any]
 """Records of `driver.cpp`: event, cycle, place (element and unit or lane, or bank), two values."""
 
 
-def build_simulator(circuit: Circuit, folder: Path, optimization: int = 1) -> Simulator:
-    """Simulator in an empty folder. Errors: PL0660 without Verilator, PL0661 where it makes nothing."""
+def build_simulator(
+    circuit: Circuit, folder: Path, optimization: int = 1, replaced: Mapping[str, str] | None = None
+) -> Simulator:
+    """Simulator in an empty folder; `replaced` are texts in the place of those of the library. Errors: PL0660
+    without Verilator, PL0661 where it makes nothing.
+    """
     if shutil.which(TOOL) is None:
         raise input_error(
             "PL0660", f"`{TOOL}` is not installed, which simulates circuits", help=f"install it: `{INSTALL}`"
         )
-    for name, text in {**verilog_files(circuit), "sizes.h": _sizes(circuit)}.items():
+    for name, text in {**verilog_files(circuit), "sizes.h": _sizes(circuit), **(replaced or {})}.items():
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copyfile(_DRIVER, folder / "driver.cpp")
-    before = _child_seconds()
+    before = child_seconds()
     # Code that runs once, which is half of it, is not worth optimizing.
     levels = f"OPT_FAST=-O{optimization} OPT_SLOW=-O0 OPT_GLOBAL=-O1"
     flags = ("-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels)
@@ -74,7 +78,7 @@ def build_simulator(circuit: Circuit, folder: Path, optimization: int = 1) -> Si
     program = folder / "built" / "Varray"
     if not program.is_file():
         raise _tool_error(f"`{TOOL}` ended without an error and without a program", output.decode(errors="replace"))
-    return Simulator(circuit, program, _child_seconds() - before)
+    return Simulator(circuit, program, child_seconds() - before)
 
 
 def simulate(simulator: Simulator, writes: Iterable[Write], cycles: int, *, observed: bool = True) -> Events:
@@ -103,7 +107,8 @@ def _tool_error(message: str, lines: str) -> PolyloomError:
     return input_error("PL0661", f"{message}\n{shown}".rstrip(), help=f"check the tool: `{TOOL} --version`")
 
 
-def _child_seconds() -> float:
+def child_seconds() -> float:
+    """CPU seconds of all processes that have ended (getrusage(2), Linux manual)."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -16,7 +16,7 @@ module affine #(
     always @* begin
         next = 0;
         for (m = 0; m < DIMS; m = m + 1)
-            if (grows[m])
+            if (step && grows[m])
                 next = at[AFFINE*m+:AFFINE] + {{AFFINE-32{coefficients[32*m+31]}}, coefficients[32*m+:32]};
     end
     always @(posedge clk)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A union of convex sets: boxes of digits within half-spaces, which the sets share. The words of set s: lower bounds,
-// upper bounds, then one with a bit per half-space that it needs; those of half-space h, coefficients and constant, stand
-// behind these. `two` says that two sets have the digits.
+// A union of convex sets: boxes of digits within half-spaces, which the sets share. In a step, `any` says that a set has
+// the digits, `two` that two have them. The words of set s: lower bounds, upper bounds, then one with a bit per
+// half-space that it needs; those of half-space h, coefficients and constant, stand behind these.
 module domain #(
 `include "machine.vh"
 ) (
@@ -32,7 +32,7 @@ module domain #(
         two = 0;
         contains = 0;
         for (s = 0; s < SETS; s = s + 1)
-            if (needs[s*(HALVES+1)]) begin
+            if (step && needs[s*(HALVES+1)]) begin
                 contains = (needs[s*(HALVES+1)+:HALVES+1] & outside) == 0;
                 for (m = 0; m < DIMS; m = m + 1)
                     if (digits[DIGIT*m+:DIGIT] < bounds[DIGIT*(2*DIMS*s+m)+:DIGIT]

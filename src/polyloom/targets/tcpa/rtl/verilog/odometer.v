@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digits of a step, innermost first. `grows` names the digit that counts up next, below which all become 0. An
+// The digits of a step, innermost first. In a step, `grows` names the digit that counts up, below which all become 0. An
 // extent that is not loaded has no end where OPEN, else it is 1.
 module odometer #(
 `include "machine.vh"
@@ -14,6 +14,8 @@ module odometer #(
     integer m;
     always @* begin
         carry = 1;
+        grows = 0;
+        if (step)
         for (m = 0; m < DIMS; m = m + 1) begin
             grows[m] = carry && {1'b0, digits[DIGIT*m+:DIGIT]} + 1 < {1'b0, extents[DIGIT*m+:DIGIT]};
             carry = carry && !grows[m];
