@@ -219,7 +219,8 @@ template <Mode M>
 Rectangle<M>::Rectangle(const Placement& placement, const Machine& machine, Recording* recording, Terms* terms,
                         bool first_fault)
     : config_(*placement.config), placement_(placement), machine_(machine), recording_(recording), terms_(terms),
-      first_fault_(first_fault), wires_(config_), programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
+      first_fault_(first_fault), wires_(config_),
+      programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
       digits_(config_.extents.size()) {
     result_.issues.resize(machine.units.size());
     uniform_ = uniform(machine);

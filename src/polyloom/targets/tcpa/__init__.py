@@ -29,7 +29,7 @@ ENTRY: Final = Entry(
             "polybench": "polybench:rows",
             "corpus": "corpus:rows",
             "report": "report:rows",
-            "rtl": "rtl:rows",
         }.items()
-    },
+    }
+    | {"rtl": "polyloom.cli.tcpa.rtl_figures:rows"},
 )

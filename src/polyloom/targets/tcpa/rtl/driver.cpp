@@ -3,6 +3,8 @@
 // writes what it sees, one record of five numbers for each event, to standard output.
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <vector>
 
 #include "Varray.h"
@@ -68,6 +70,7 @@ int main() {
     array.load = 0;
     // Until every wire knows whether something drives it.
     for (unsigned n = 0; n < SETTLE; ++n) tick();
+    const std::clock_t begin = std::clock();
     array.run = 1;
     array.clk = 0;
     array.eval();
@@ -92,7 +95,7 @@ int main() {
             array.clk = 0;
             array.eval();
             each(array.fault, ELEMENTS * 18, [&](unsigned n) { note(fault, n / 18, n % 18, 1); });
-            note(ended, 0, 0, 0);
+            note(ended, 0, uint64_t(double(std::clock() - begin) * 1e6 / CLOCKS_PER_SEC), 0);
         }
     }
     std::fwrite(records.data(), sizeof(Record), records.size(), stdout);

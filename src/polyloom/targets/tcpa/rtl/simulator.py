@@ -69,7 +69,7 @@ def build_simulator(
     for name, text in {**verilog_files(circuit), "sizes.h": _sizes(circuit), **(replaced or {})}.items():
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copyfile(_DRIVER, folder / "driver.cpp")
-    before = child_seconds()
+    before = _child_seconds()
     # Code that runs once, which is half of it, is not worth optimizing.
     levels = f"OPT_FAST=-O{optimization} OPT_SLOW=-O0 OPT_GLOBAL=-O1"
     flags = ("-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels)
@@ -78,7 +78,7 @@ def build_simulator(
     program = folder / "built" / "Varray"
     if not program.is_file():
         raise _tool_error(f"`{TOOL}` ended without an error and without a program", output.decode(errors="replace"))
-    return Simulator(circuit, program, child_seconds() - before)
+    return Simulator(circuit, program, _child_seconds() - before)
 
 
 def simulate(simulator: Simulator, writes: Iterable[Write], cycles: int, *, observed: bool = True) -> Events:
@@ -107,7 +107,7 @@ def _tool_error(message: str, lines: str) -> PolyloomError:
     return input_error("PL0661", f"{message}\n{shown}".rstrip(), help=f"check the tool: `{TOOL} --version`")
 
 
-def child_seconds() -> float:
+def _child_seconds() -> float:
     """CPU seconds of all processes that have ended (getrusage(2), Linux manual)."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -17,7 +17,7 @@ from polyloom.targets.tcpa.rtl import simulator
 from polyloom.targets.tcpa.rtl.circuit import build_circuit, check_circuit
 from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
 
-_SIZE: Final = {"n": 16, "m": 16, "k": 64}
+_SIZE: Final = {"n": 16, "m": 16, "k": 256}
 _ARRAYS: Final = ((2, 2), (4, 4))
 
 
@@ -28,7 +28,7 @@ def rows() -> Iterator[dict[str, object]]:
     check_circuit(machine)
     compiled = api.compile(str(text.with_name("product.c")), on=f"tcpa:{text}")
     random = np.random.default_rng(0)
-    given = {"A": random.integers(-99, 99, (16, 64), np.int32), "B": random.integers(-99, 99, (64, 16), np.int32)}
+    given = {"A": random.integers(-99, 99, (16, 256), np.int32), "B": random.integers(-99, 99, (256, 16), np.int32)}
     for region in _ARRAYS:
         with temporary.temporary_folder() as folder:
             circuit = build_circuit(machine, *region)
