@@ -64,7 +64,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedRun:
     """Rows of a run without a fault: operations (cycle, element, unit, instruction), results (cycle, element, unit,
     word), and bank writes (cycle, array, word of its memory, value); and cycles from first issue to last write."""
 
@@ -80,33 +80,34 @@ def compare_runs(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray
     return compare(run_model(simulator.circuit, data, inputs), seen)
 
 
-def compare(expected: Observed | Fault, seen: Observed | Sequence[Fault]) -> Comparison:
+def compare(expected: ObservedRun | Fault, seen: ObservedRun | Sequence[Fault]) -> Comparison:
     """Comparison of what the model and the circuit did; the circuit's faults are those of the first cycle with any."""
     if isinstance(expected, Fault):
         return _compare_faults(expected, seen)
-    if not isinstance(seen, Observed):
+    if not isinstance(seen, ObservedRun):
         shown = ", ".join(map(str, seen))
         return Comparison(expected.cycles, 0, 0, seen[0], f"only the circuit faults: {shown}")
     # What lies between the elements of an array, the model does not show.
     unknown = {row[:3] for row in expected.writes if row[3] == _NO_ELEMENT}
     writes = [(*row[:3], _NO_ELEMENT) if row[:3] in unknown else row for row in seen.writes]
-    difference = _first_difference(expected, replace(seen, writes=writes))
+    difference = _find_difference(expected, replace(seen, writes=writes))
     return Comparison(expected.cycles, len(expected.issues), len(expected.writes), None, difference)
 
 
-def _compare_faults(expected: Fault, seen: Observed | Sequence[Fault]) -> Comparison:
+def _compare_faults(expected: Fault, seen: ObservedRun | Sequence[Fault]) -> Comparison:
     """The model stops at one fault of a cycle, the circuit shows all of them."""
-    if isinstance(seen, Observed):
+    if isinstance(seen, ObservedRun):
         return Comparison(0, 0, 0, expected, f"only the model faults: {expected}")
     # What is left at the end has no cycle of its own.
     cycle = None if expected.cause == _LEFTOVER else expected.cycle
+    # Several rules may break in one cycle; which one the model looks at first is not the circuit's business.
     same = any(f.cause == expected.cause and (f.row, f.column) == (expected.row, expected.column) for f in seen)
     if same and cycle in (None, seen[0].cycle):
         return Comparison(0, 0, 0, expected, None)
     return Comparison(0, 0, 0, expected, f"the model has {expected}, the circuit {', '.join(map(str, seen))}")
 
 
-def _first_difference(expected: Observed, seen: Observed) -> str | None:
+def _find_difference(expected: ObservedRun, seen: ObservedRun) -> str | None:
     for what, want, got in (
         ("operation (cycle, element, unit, instruction)", expected.issues, seen.issues),
         ("result (cycle, element, unit, word)", expected.results, seen.results),
@@ -121,7 +122,7 @@ def _first_difference(expected: Observed, seen: Observed) -> str | None:
     return None
 
 
-def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> Observed | Fault:
+def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> ObservedRun | Fault:
     """What the model does, up to the first fault in time. Errors: PL0603."""
     result = model.run_to_first_fault(data, circuit.machine, inputs)
     if isinstance(result, tuple):
@@ -132,6 +133,7 @@ def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]])
     latencies = {(lane.unit, opcode): lane.latency for lane in circuit.lanes for opcode in lane.opcodes}
     columns = (trace.cycle, trace.element, trace.unit, trace.instruction, trace.opcode, trace.value)
     rows = list(zip(*(c.tolist() for c in columns), strict=True))
+    # A circuit has a result when registers take it, in the last cycle of the operation.
     results = [(t + latencies[u, o] - 1, e, u, value & 0xFFFFFFFF) for t, e, u, _, o, value in rows]
     written = {n: _memory(concrete, n, result.outputs[a.name]) for n, a in enumerate(concrete.arrays) if a.is_output}
     accesses = sorted(
@@ -140,7 +142,7 @@ def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]])
         if concrete.arrays[generator.array].is_output
         for cycle, word in _generator_accesses(concrete, generator)
     )
-    return Observed(sorted((t, e, u, pc) for t, e, u, pc, _, _ in rows), sorted(results), accesses, result.cycles)
+    return ObservedRun(sorted((t, e, u, pc) for t, e, u, pc, _, _ in rows), sorted(results), accesses, result.cycles)
 
 
 def _generator_accesses(concrete: Concrete, generator: Generator) -> Iterator[tuple[int, int]]:
@@ -168,11 +170,11 @@ def _memory(concrete: Concrete, number: int, elements: NDArray[Any]) -> NDArray[
     words = np.full(array_words(concrete, number), _NO_ELEMENT)
     if len(words):
         view = np.lib.stride_tricks.as_strided(words, array.shape, tuple(8 * s for s in array.strides))
-        view[...] = _extended(elements, array.dtype)
+        view[...] = _extend_words(elements, array.dtype)
     return words
 
 
-def _extended(elements: NDArray[Any], dtype: ElementType) -> NDArray[np.int64]:
+def _extend_words(elements: NDArray[Any], dtype: ElementType) -> NDArray[np.int64]:
     """Elements as words of 32 bits. A byte of an output of type bool may be any, as in the model's memory."""
     bits = {"f32": np.dtype(np.uint32), "bool": np.dtype(np.uint8)}.get(dtype, NUMPY[dtype])
     return elements.view(bits).astype(np.int64) & 0xFFFFFFFF
@@ -187,10 +189,11 @@ def _bus_writes(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDArr
     return [*configuration_words(circuit, concrete), *bank_contents(circuit, concrete, given)]
 
 
-def run_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> Observed | list[Fault]:
+def run_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> ObservedRun | list[Fault]:
     """What the circuit does. Errors: PL0640, PL0661."""
     circuit, concrete = simulator.circuit, concrete_file.decode(data)
     control = concrete.controller
+    # A circuit that does not end is stopped after all that could still happen.
     steps = max(control.steps, int(np.prod(concrete.extents or (1,))))
     begin = control.start + concrete.rows * control.row_delay + concrete.columns * control.column_delay
     last = max(begin, *(g.delay for g in concrete.generators), 0) + (steps + 1) * concrete.initiation_interval
@@ -199,7 +202,7 @@ def run_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[
     )
 
 
-def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> Observed | list[Fault]:
+def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> ObservedRun | list[Fault]:
     """Events of the test bench by kind. No circuit sees that two banks write one word of an array: that shows when
     results are collected, here in the cycle of the write.
     """
@@ -231,7 +234,7 @@ def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> O
     if faults:
         return [f for f in faults if f.cycle == faults[0].cycle]
     begin, end = (issues[0][0], writes[-1][0] + 1) if issues and writes else (0, 0)
-    return Observed(sorted(issues), sorted(results), sorted(writes), end - begin)
+    return ObservedRun(sorted(issues), sorted(results), sorted(writes), end - begin)
 
 
 def _number(circuit: Circuit, concrete: Concrete, element: int) -> int:
@@ -243,13 +246,13 @@ def _number(circuit: Circuit, concrete: Concrete, element: int) -> int:
 def _bank_write(concrete: Concrete, window: BankWindow, cycle: int, address: int, value: int) -> Row:
     array = concrete.generators[window.generator].array
     layout = concrete.arrays[array]
-    return cycle, array, address - window.place + window.first, _stored(layout, value)
+    return cycle, array, address - window.place + window.first, _store_word(layout, value)
 
 
-def _stored(layout: ArrayLayout, value: int) -> int:
+def _store_word(layout: ArrayLayout, value: int) -> int:
     """A word as an array's element has it, which may be narrower: extended by its sign again."""
     kept = np.array([value], np.uint32).view(np.uint8)[: NUMPY[layout.dtype].itemsize]
-    return int(_extended(kept.view(NUMPY[layout.dtype]), layout.dtype)[0])
+    return int(_extend_words(kept.view(NUMPY[layout.dtype]), layout.dtype)[0])
 
 
 def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:

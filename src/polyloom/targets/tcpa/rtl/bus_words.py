@@ -140,6 +140,7 @@ _FILES: Final = {
 def instruction_fields(circuit: Circuit, instruction: Instruction, pc: int, size: int, signals: int) -> list[int]:
     """Instruction layout of verilog/unit.v, in words of 32 bits."""
     sources = [_source_field(circuit, s) for s in instruction.sources]
+    # A source that an operation does not have is an immediate, so that no FIFO is popped for it.
     sources += [(0, 3)] * (3 - len(sources))
     files = sum(file << 2 * n for n, (_, file) in enumerate(sources))
     is_last = isinstance(instruction.branch, Halt)
@@ -147,13 +148,13 @@ def instruction_fields(circuit: Circuit, instruction: Instruction, pc: int, size
     return [
         instruction.opcode | files << 10 | is_last << 16,
         *(value for value, _ in sources),
-        *_packed(_destination_set(circuit, instruction), 1, circuit.destinations),
-        *_packed(sum(signal << 8 * n for n, signal in enumerate(read)), 8, circuit.machine.branch_flags),
-        *_packed(sum(target << 16 * n for n, target in enumerate(targets)), 16, len(targets)),
+        *_pack_items(_destination_set(circuit, instruction), 1, circuit.destinations),
+        *_pack_items(sum(signal << 8 * n for n, signal in enumerate(read)), 8, circuit.machine.branch_flags),
+        *_pack_items(sum(target << 16 * n for n, target in enumerate(targets)), 16, len(targets)),
     ]
 
 
-def _packed(value: int, width: int, items: int) -> list[int]:
+def _pack_items(value: int, width: int, items: int) -> list[int]:
     """Items of a width, as words of 32 bits."""
     return [value >> 32 * n & 0xFFFFFFFF for n in range((width * items + 31) // 32)]
 
@@ -166,6 +167,7 @@ def _destination_set(circuit: Circuit, instruction: Instruction) -> int:
     for register in instruction.destinations:
         name = names[register.file]
         _need(f"registers {name}", register.index + 1, circuit.capacity(_FILES[name]))
+        # One bit per register, so that the circuit compares no indices; it cannot say that one is written twice.
         bit = 1 << first[name] + register.index
         if found & bit:
             raise _refuse(f"an instruction writes {name}{register.index} twice")
@@ -196,6 +198,7 @@ def _branch_fields(
             read, targets = (), (target,)
         case Next() | Halt():
             read, targets = (), (pc + 1,)
+    # Codes of signals that the branch does not read repeat its targets.
     reached = [targets[code % len(targets)] for code in range(1 << flags)]
     return list(read), [target if target < size else behind for target in reached]
 
@@ -244,6 +247,7 @@ def _control_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
         control.steps,
         corner,
     )
+    # The order is that of the indices of docs/rtl.md.
     for index, value in enumerate(scalars):
         yield address(CONTROL, 0, 0, index), value
     for m, extent in enumerate(concrete.extents):
@@ -260,8 +264,9 @@ def _domain_words(circuit: Circuit, domain: Domain, concrete: Concrete) -> Itera
     """(index, part, word) of verilog/domain.v: the half-spaces that the sets share, then the sets."""
     _need("convex sets of a domain", len(domain), circuit.capacity("signal_sets"))
     dims = circuit.capacity("generator_dimensions")
+    # Sets of a triangle have the same slanted faces: the circuit has one adder for each, not one per set.
     halves = list(dict.fromkeys(half for convex in domain for half in convex.half_spaces))
-    _need("half-spaces of a domain", len(halves), circuit.half_spaces)
+    _need("half-spaces of a domain", len(halves), circuit.half_space_count)
     for n, half in enumerate(halves):
         _check_range(half.coefficients, half.constant, concrete)
         for m, coefficient in enumerate(half.coefficients):
@@ -330,7 +335,8 @@ def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
 
 def _address_range(concrete: Concrete, generator: Generator) -> tuple[int, int]:
     """Least and greatest word of the array that the boxes of the domain reach."""
-    base = _first_address(concrete, generator)
+    base = _base_address(concrete, generator)
+    # An affine form is extreme in corners; half-spaces only make the window smaller than this.
     ends = [
         (
             base + sum(min(c * a, c * b) for c, a, b in zip(generator.coefficients, s.lower, s.upper, strict=True)),
@@ -343,7 +349,7 @@ def _address_range(concrete: Concrete, generator: Generator) -> tuple[int, int]:
     return max(0, min(low, last)), min(high, last)
 
 
-def _first_address(concrete: Concrete, generator: Generator) -> int:
+def _base_address(concrete: Concrete, generator: Generator) -> int:
     place = concrete.arrays[generator.array].place
     return generator.base - (place.base if place else 0)
 
@@ -351,8 +357,9 @@ def _first_address(concrete: Concrete, generator: Generator) -> int:
 def _generator_words(circuit: Circuit, concrete: Concrete, window: BankWindow) -> Iterator[Write]:
     generator = concrete.generators[window.generator]
     number, dims = 2 * window.bank + window.is_output, circuit.capacity("generator_dimensions")
+    # Addresses in the bank, and the limits beyond which the model faults, move together.
     moved = window.place - window.first
-    base, last = _first_address(concrete, generator) + moved, array_words(concrete, generator.array) - 1
+    base, last = _base_address(concrete, generator) + moved, array_words(concrete, generator.array) - 1
     _check_range(generator.coefficients, base, concrete)
     _need("bits of a base address", base.bit_length() + 1, 32)
     for m, coefficient in enumerate(generator.coefficients):

@@ -79,7 +79,7 @@ class Circuit:
         return max(1, (self.capacity(key) - 1).bit_length())
 
     @property
-    def half_spaces(self) -> int:
+    def half_space_count(self) -> int:
         return HALF_SPACES if self.machine.half_spaces else 0
 
     @property
@@ -98,6 +98,7 @@ def build_circuit(machine: Machine, rows: int, columns: int) -> Circuit:
 
 
 def _unit_lanes(number: int, unit: FunctionalUnit) -> tuple[Lane, ...]:
+    # Results of two latencies may be ready in one cycle, so that each has a way of its own into the registers.
     by_latency: dict[int, list[int]] = {}
     for (operation, dtype), cycles in unit.latencies.items():
         by_latency.setdefault(cycles, []).append(encode_opcode(operation, dtype))
@@ -119,6 +120,7 @@ def check_circuit(machine: Machine, table: Table | None = None) -> None:
             raise _refusal(f'"{UNLIMITED}" is no size of a circuit', key, "write a number", table)
         if value > _MOST.get(key, value):
             raise _refusal(f"'{key}' is {value}, and a circuit has at most {_MOST[key]}", key, "write less", table)
+    # A ring of wrappers without registers would be a combinational loop.
     if machine.hop_delay == 0:
         message = "wires from one wrapper to the next that take no cycle have no registers, and may close a loop"
         raise _refusal(message, "hop_delay", "write `hop_delay = 1` or more", table)
@@ -132,6 +134,7 @@ def _check_unit(unit: FunctionalUnit, table: Table | None) -> None:
             message = f"the unit '{unit.name}' executes '{operation}' on {dtype}, which has no circuit"
             help = "list the types that have one, such as `types = ['i32']`"
             raise _unit_refusal(message, help, unit, table, "types")
+    # One divider works on one division; with latency 1 it is done in the cycle of the issue.
     slow = [n for (operation, _), n in unit.latencies.items() if operation in _DIVISIONS and n > 1]
     if slow and unit.pipelined:
         message = f"the unit '{unit.name}' begins a division in every cycle, and the circuit has one divider"

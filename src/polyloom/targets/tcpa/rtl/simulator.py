@@ -74,8 +74,10 @@ def build_simulator(
     levels = f"OPT_FAST=-O{optimization} OPT_SLOW=-O0 OPT_GLOBAL=-O1"
     flags = ("-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels)
     command = (TOOL, *_OPTIONS, *flags, f"{TOP}.v", "driver.cpp")
+    # Without paths of the user: a makefile cannot name folders with spaces.
     output = _run_tool(command, b"", folder)
     program = folder / "built" / "Varray"
+    # Tools have ended with 0 and made nothing.
     if not program.is_file():
         raise _tool_error(f"`{TOOL}` ended without an error and without a program", output.decode(errors="replace"))
     return Simulator(circuit, program, _child_seconds() - before)

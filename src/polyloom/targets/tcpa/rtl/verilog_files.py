@@ -43,7 +43,7 @@ def machine_header(circuit: Circuit) -> str:
         "HOP": c.machine.hop_delay,
         "SIGNALS": c.capacity("control_signals"),
         "SETS": c.capacity("signal_sets"),
-        "HALVES": c.half_spaces,
+        "HALVES": c.half_space_count,
         "DIMS": c.capacity("generator_dimensions"),
         "DIGIT": c.machine.counter_bits,
         "BANK": c.bits("bank_words"),
