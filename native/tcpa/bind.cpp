@@ -116,7 +116,7 @@ std::function<void(int64_t)> poll(const Progress& progress) {
 
 std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies,
                               const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
-                              const Progress& progress) {
+                              const Progress& progress, bool first_fault) {
     std::vector<tcpa::Placement> placements;
     for (const auto& [config, row, column, inputs] : placed) {
         tcpa::Placement& placement = placements.emplace_back(tcpa::Placement{config, row, column, {}});
@@ -130,7 +130,7 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
     nb::gil_scoped_release release;
-    return tcpa::run(placements, table, {trace, check_only, poll(progress)});
+    return tcpa::run(placements, table, {trace, check_only, poll(progress), nullptr, first_fault});
 }
 
 // One configuration on terms; its inputs are numbers of terms, 8 bytes each.
@@ -246,7 +246,8 @@ POLYLOOM_MODULE(tcpa, m) {
         .def("take_outputs", &outputs)
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
     m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
-          nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none());
+          nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none(),
+          nb::arg("first_fault") = false);
     bind_terms(m);
     m.def("run_terms", &run_terms, nb::arg("config"), nb::arg("inputs"), nb::arg("latencies"), nb::arg("pipelined"),
           nb::arg("hop_delay"), nb::arg("terms"));

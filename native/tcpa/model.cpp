@@ -9,6 +9,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
 
 #include "decode.hpp"
 #include "state.hpp"
@@ -70,7 +71,7 @@ class Rectangle {
 
   public:
     Rectangle(const Placement& placement, const Machine& machine, Recording* recording = nullptr,
-              Terms* terms = nullptr);
+              Terms* terms = nullptr, bool first_fault = false);
 
     // The next cycle after `now` in which something happens.
     int64_t next(int64_t now) const {
@@ -78,12 +79,17 @@ class Rectangle {
     }
     void cycle(int64_t now);
     Result finish();
+    // With `first_fault`: throws the earliest fault before cycle `now`, and what overflows in it.
+    void check_past(int64_t now);
 
   private:
     [[noreturn]] void fail(Cause cause, int64_t cycle, uint32_t element, int unit, const std::string& what) const;
     [[noreturn]] void fail(Cause cause, int64_t cycle, const BorderPort& port, const std::string& what) const;
     static std::string name(const Fifo& fifo);
     static uint64_t stored_bytes(const Array& array) { return Symbolic ? sizeof(Word) : bytes_of(Type(array.type)); }
+
+    template <class Check>
+    void postpone(Check&& check);
 
     void intern_immediates();
     void build_elements();
@@ -112,8 +118,8 @@ class Rectangle {
     Word take_recorded(Element& element, const UnitState& unit, const Code& code, unsigned source, int64_t now);
     [[gnu::always_inline]] Word pop(Fifo& fifo, const UnitState& unit, int64_t now);
     [[noreturn]] void fail_pop(const Fifo& fifo, const UnitState& unit, int64_t now) const;
-    [[gnu::always_inline]] void push(Fifo& fifo, int unit, Token token, int64_t now) const;
-    void push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const;
+    [[gnu::always_inline]] void push(Fifo& fifo, int unit, Token token, int64_t now);
+    void push_slowly(Fifo& fifo, int unit, Token token, int64_t now);
     void check_room(Fifo& fifo, int64_t now) const;
     [[gnu::always_inline]] void count_arrived(Fifo& fifo, int64_t now) const;
     void raise_high(Fifo& fifo) const;
@@ -125,6 +131,8 @@ class Rectangle {
     const Machine& machine_;
     Recording* const recording_;  // of a static run of single elements
     Terms* const terms_;
+    const bool first_fault_;
+    std::optional<Fault> postponed_;
     Wires wires_;
     Result result_;
     Programs programs_;
@@ -171,6 +179,31 @@ std::string Rectangle<M>::name(const Fifo& fifo) {
     return (fifo.is_port ? "border port " : fifo.feedback ? "fd" : "id") + std::to_string(fifo.index);
 }
 
+// Keeps the earliest of the faults that `check` throws, where the first one in time is asked for.
+template <Mode M>
+template <class Check>
+void Rectangle<M>::postpone(Check&& check) {
+    if (!first_fault_) return check();
+    try {
+        check();
+    } catch (const Fault& fault) {
+        if (!postponed_ || fault.cycle < postponed_->cycle) postponed_.emplace(fault);
+    }
+}
+
+template <Mode M>
+void Rectangle<M>::check_past(int64_t now) {
+    if (!first_fault_) return;
+    for (Element& element : elements_)
+        for (Fifo& fifo : element.fifos) postpone([&] { count_arrived(fifo, now); });
+    for (const auto& [port, exit] : exits_)
+        if (!exit.tokens.empty() && exit.tokens.front().ready < now)
+            postpone([&] {
+                fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
+            });
+    if (postponed_ && (postponed_->cycle < now || postponed_->cause == Cause::overflow)) throw Fault(*postponed_);
+}
+
 // Whether all operations have one latency. Values then become ready in the order of their issue, and need no sorting.
 static bool uniform(const Machine& machine) {
     uint16_t latency = 0;
@@ -183,9 +216,11 @@ static bool uniform(const Machine& machine) {
 }
 
 template <Mode M>
-Rectangle<M>::Rectangle(const Placement& placement, const Machine& machine, Recording* recording, Terms* terms)
+Rectangle<M>::Rectangle(const Placement& placement, const Machine& machine, Recording* recording, Terms* terms,
+                        bool first_fault)
     : config_(*placement.config), placement_(placement), machine_(machine), recording_(recording), terms_(terms),
-      wires_(config_), programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
+      first_fault_(first_fault), wires_(config_),
+      programs_(decode(config_, machine, Static ? &result_.report.coverage : nullptr)),
       digits_(config_.extents.size()) {
     result_.issues.resize(machine.units.size());
     uniform_ = uniform(machine);
@@ -483,15 +518,19 @@ inline void Rectangle<M>::issue(Element& element, UnitState& unit, const Code& c
         General& general = element.general[*to];
         settle(element, general, *to, now);
         if (!general.write(result, element.later[*to]))
-            fail(Cause::double_write, result.ready, element.index, unit.unit,
-                 "two writes to rd" + std::to_string(*to) + " in a cycle");
+            postpone([&] {
+                fail(Cause::double_write, result.ready, element.index, unit.unit,
+                     "two writes to rd" + std::to_string(*to) + " in a cycle");
+            });
     }
     for (unsigned n = code.to_feedback; n; --n, ++to) push(element.fifos[*to], unit.unit, result, now);
     for (unsigned n = code.to_output; n; --n, ++to) {
         Output& output = element.output[*to];
         if (!output.write(result.ready, now, uniform_))
-            fail(Cause::double_write, result.ready, element.index, unit.unit,
-                 "two writes to od" + std::to_string(*to) + " in a cycle");
+            postpone([&] {
+                fail(Cause::double_write, result.ready, element.index, unit.unit,
+                     "two writes to od" + std::to_string(*to) + " in a cycle");
+            });
         if constexpr (Static)
             if (recording_)
                 recording_->given[size_t(element.number)][*to].push_back({result.ready, uint32_t(result.value)});
@@ -661,16 +700,19 @@ void Rectangle<M>::note_late(const Fifo& fifo, int64_t slack) {
 }
 
 template <Mode M>
-inline void Rectangle<M>::push(Fifo& fifo, int unit, Token token, int64_t now) const {
+inline void Rectangle<M>::push(Fifo& fifo, int unit, Token token, int64_t now) {
     if (!fifo.tokens.append(token)) push_slowly(fifo, unit, token, now);
 }
 
 // What `append` does not take: a full ring, or a token that is ready before the latest one.
 template <Mode M>
-void Rectangle<M>::push_slowly(Fifo& fifo, int unit, Token token, int64_t now) const {
+void Rectangle<M>::push_slowly(Fifo& fifo, int unit, Token token, int64_t now) {
     if (fifo.tokens.full() && !fifo.tokens.empty()) check_room(fifo, now);
     if (!fifo.tokens.insert(token))
-        fail(Cause::double_write, token.ready, fifo.element, unit, "two tokens enter " + name(fifo) + " in a cycle");
+        postpone([&] {
+            fail(Cause::double_write, token.ready, fifo.element, unit,
+                 "two tokens enter " + name(fifo) + " in a cycle");
+        });
 }
 
 // Bounds the memory of FIFOs whose tokens are never taken: before a ring grows, what has arrived must fit the depth,
@@ -718,6 +760,7 @@ std::vector<Place> Rectangle<M>::idle_connections() const {
 
 template <Mode M>
 Result Rectangle<M>::finish() {
+    check_past(never);
     for (const auto& [port, exit] : exits_)
         if (!exit.tokens.empty())
             fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
@@ -759,7 +802,7 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
     std::deque<Rectangle<M>> rectangles;
     int64_t elements = 1, passed = 0;  // cycles of an element since the last poll
     for (const Placement& placement : placements) {
-        rectangles.emplace_back(placement, machine, nullptr, options.terms);
+        rectangles.emplace_back(placement, machine, nullptr, options.terms, options.first_fault);
         elements += int64_t(placement.config->rows) * placement.config->columns;
     }
     for (int64_t now = -1;;) {
@@ -768,6 +811,7 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
         for (const auto& rectangle : rectangles) next = std::min(next, rectangle.next(now));
         if (next == never) break;
         now = next;
+        for (auto& rectangle : rectangles) rectangle.check_past(now);
         for (auto& rectangle : rectangles) rectangle.cycle(now);
     }
     std::vector<Result> results;

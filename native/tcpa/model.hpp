@@ -145,6 +145,9 @@ struct Options {
     std::function<void(int64_t)> poll = {};
     // Values are terms of this store, inputs and outputs 64 bits per word, with the number of a term.
     Terms* terms = nullptr;
+    // Throws the first fault in time. Otherwise it is the first that is found, which may be of a later cycle (a second
+    // write, seen when it issues) or of an earlier one (tokens that are looked at when the next one is taken).
+    bool first_fault = false;
 };
 
 // A value that an element takes or gives, relative to the element's start; `type` is what the instruction takes or

@@ -496,6 +496,13 @@ CODES: dict[str, tuple[str, str]] = {
         "expressions and long\n"
         "loop bodies into loops of their own.",
     ),
+    "PL0310": (
+        "machine without a circuit",
+        "`polyloom rtl` and `polyloom cosim` make a circuit of a machine. Sizes of a circuit are numbers, not "
+        '"unlimited"; wires between\n'
+        "wrappers have registers (`hop_delay` is at least 1); a unit executes only types that have a circuit, and "
+        "begins a division only when\nthe last one is done (docs/rtl.md).",
+    ),
     # PL04xx: mapping: allocation, schedule, registers, routes
     "PL0401": (
         "missing operation",
@@ -950,6 +957,21 @@ CODES: dict[str, tuple[str, str]] = {
         "A configuration is compared with a source whose arrays have the same names, types and extents, and which "
         "computes with the types\nof the array. Extents depend on the parameters: give `polyloom verify --against` the "
         "values that the configuration was\ninstantiated for.",
+    ),
+    "PL0660": (
+        "tool for circuits not installed",
+        "`polyloom cosim` builds the circuit with Verilator, which your system has as a package.",
+    ),
+    "PL0661": (
+        "tool for circuits failed",
+        "Verilator, the C++ compiler, or the simulator that they made ended with an error, or without what it should "
+        "make. The message shows the\nfirst lines that it printed.",
+    ),
+    "PL0662": (
+        "the circuit differs from the model",
+        "`polyloom cosim` ran the configuration on the circuit and on the model, and an operation, a result, a bank "
+        "write, a fault or the\nnumber of cycles differs (exit code 4). This is an error in the circuit or the model: "
+        "please report it with the command.",
     ),
     # PL07xx: files
     "PL0701": (

@@ -170,13 +170,15 @@ def run(
     trace: bool = False,
     check_only: bool = False,
     progress: Callable[[int], None] | None = None,
+    first_fault: bool = False,
 ) -> list[Result]:
     """Runs configurations whose first elements stand at (row, column), each with the words of its arrays (anything for
     an output).
 
     `latencies` is units x 256 opcodes in cycles, 0 for an operation that the unit lacks. Raises Fault, and ValueError
     for programs of another number of units or inputs that are too short. `check_only` needs no inputs and gives
-    `Result.report`. `progress` is called with the cycle some times per second; what it raises ends the run.
+    `Result.report`. `progress` is called with the cycle some times per second; what it raises ends the run. With
+    `first_fault`, the Fault is the first one in time, not the first that is found.
     """
 
 def run_terms(

@@ -10,7 +10,11 @@ ENTRY: Final = Entry(
     "polyloom.targets.tcpa.target:TARGET",
     "tcpa:8x8",
     "polyloom.targets.tcpa.options:Options",
-    verbs={"device": ("where the library for firmware is", "polyloom.cli.tcpa.device")},
+    verbs={
+        "device": ("where the library for firmware is", "polyloom.cli.tcpa.device"),
+        "rtl": ("write a machine as Verilog", "polyloom.cli.tcpa.rtl"),
+        "cosim": ("run a concrete configuration on the Verilog and on the model", "polyloom.cli.tcpa.cosim"),
+    },
     bench={
         name: f"polyloom.cli.bench.{function}"
         for name, function in {
@@ -27,5 +31,6 @@ ENTRY: Final = Entry(
             "corpus": "corpus:rows",
             "report": "report:rows",
         }.items()
-    },
+    }
+    | {"rtl": "polyloom.cli.tcpa.rtl_figures:rows"},
 )

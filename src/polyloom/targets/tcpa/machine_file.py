@@ -54,6 +54,11 @@ def load(name_or_path: str) -> Machine:
     return read(*_MEMBERS.find(name_or_path))
 
 
+def find_table(name_or_path: str) -> Table:
+    """Table of a machine's text, for messages that point to its keys. Errors: those of `load`."""
+    return _MEMBERS.table(*_MEMBERS.find(name_or_path), _KEYS)
+
+
 @lru_cache(_KEPT)
 def read(text: str, name: str) -> Machine:
     """Machine that `text` describes, which messages call `name` (docs/machines.md). The bounds are those of the words

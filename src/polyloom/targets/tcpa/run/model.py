@@ -119,6 +119,25 @@ def run(
     return result
 
 
+def run_to_first_fault(
+    data: bytes, machine: Machine, inputs: Mapping[str, NDArray[Any]]
+) -> Result | tuple[int, int, int, int]:
+    """Simulation with a trace; of a run with faults, cause, cycle, row and column of the first one in time, where `run`
+    names the first that the model finds. Errors: those of `run`.
+    """
+    config = load(data, machine)
+    arrays = _layouts(config)
+    memory.require_memory(config.run_bytes(False), "the model of this configuration", _SMALLER)
+    try:
+        native = [(config, 0, 0, _inputs(arrays, inputs))]
+        (result,) = tcpa.run(native, *_timing(machine), trace=True, first_fault=True)
+    except tcpa.Fault as fault:
+        return fault.args[:4]
+    except ValueError as error:
+        raise _machine_error(error) from None
+    return _result(result, arrays, True)
+
+
 def run_side_by_side(
     placements: Sequence[Placement], machine: Machine, rows: int, columns: int, *, trace: bool = False
 ) -> tuple[Result, ...]:

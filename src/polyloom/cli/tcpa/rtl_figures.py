@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The circuit of a small machine of integers: lines of Verilog, CPU time of the build, and speed of the simulation with
+Verilator, on an i32 product that is compared with the model in every cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from polyloom import api, temporary
+from polyloom.cli import examples
+from polyloom.targets.tcpa import cosimulation, machine_file
+from polyloom.targets.tcpa.rtl import simulator
+from polyloom.targets.tcpa.rtl.circuit import build_circuit, check_circuit
+from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
+
+_SIZE: Final = {"n": 16, "m": 16, "k": 256}
+_ARRAYS: Final = ((2, 2), (4, 4))
+
+
+def rows() -> Iterator[dict[str, object]]:
+    """Equal first, then timed without observation."""
+    text = examples.folder() / "rtl" / "integers.toml"
+    machine = machine_file.load(str(text))
+    check_circuit(machine)
+    compiled = api.compile(str(text.with_name("product.c")), on=f"tcpa:{text}")
+    random = np.random.default_rng(0)
+    given = {"A": random.integers(-99, 99, (16, 256), np.int32), "B": random.integers(-99, 99, (256, 16), np.int32)}
+    for region in _ARRAYS:
+        with temporary.temporary_folder() as folder:
+            circuit = build_circuit(machine, *region)
+            data = compiled.instantiate(_SIZE, pes=region).data
+            built = simulator.build_simulator(circuit, folder, 3)
+            found = cosimulation.compare_runs(built, data, given)
+            cycles, seconds = cosimulation.time_circuit(built, data, given)
+            yield {
+                "array": f"{region[0]}x{region[1]}",
+                "lines of Verilog": sum(text.count("\n") for text in verilog_files(circuit).values()),
+                "build s": built.build_seconds,
+                "cycles": found.cycles,
+                "operations": found.operations,
+                "equal": found.difference is None and found.fault is None,
+                "element-cycles per second": region[0] * region[1] * cycles / seconds,
+            }

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Co-simulation: a concrete configuration on its circuit (`rtl/`) and on the native model (docs/targets/tcpa.md, the
+specification of every cycle), compared operation by operation and bank write by bank write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyloom import temporary
+from polyloom.diagnostics import input_error
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import ElementType
+from polyloom.targets.tcpa import machine_file
+from polyloom.targets.tcpa.rtl import simulator as sim
+from polyloom.targets.tcpa.rtl.bus_words import (
+    BankWindow,
+    array_words,
+    bank_contents,
+    bank_windows,
+    configuration_words,
+)
+from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circuit
+from polyloom.targets.tcpa.rtl.simulator import Simulator
+from polyloom.targets.tcpa.run import model, program
+from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Generator
+
+_DOUBLE_WRITE, _LEFTOVER = 15, 22
+"""Causes of faults (native/tcpa/model.hpp), of which bits of the circuit count from 10 on."""
+_NO_ELEMENT: Final = -1
+_FIRST_CAUSE: Final = 10
+_MARGIN: Final = 1 << 17
+"""Cycles in which what is under way arrives, and the circuit finds that all is done."""
+
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Cause (a code's last two digits), cycle, and the element as (row, column)."""
+
+    cause: int
+    cycle: int
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What was compared, and the first difference, if there is one."""
+
+    cycles: int
+    operations: int
+    bank_writes: int
+    fault: Fault | None
+    difference: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedRun:
+    """Rows of a run without a fault: operations (cycle, element, unit, instruction), results (cycle, element, unit,
+    word), and bank writes (cycle, array, word of its memory, value); and cycles from first issue to last write."""
+
+    issues: list[Row]
+    results: list[Row]
+    writes: list[Row]
+    cycles: int
+
+
+def compare_runs(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
+    """Comparison of one run. Errors: PL0603, PL0640 where the circuit lacks something, PL0661."""
+    seen = run_circuit(simulator, data, inputs)
+    return compare(run_model(simulator.circuit, data, inputs), seen)
+
+
+def compare(expected: ObservedRun | Fault, seen: ObservedRun | Sequence[Fault]) -> Comparison:
+    """Comparison of what the model and the circuit did; the circuit's faults are those of the first cycle with any."""
+    if isinstance(expected, Fault):
+        return _compare_faults(expected, seen)
+    if not isinstance(seen, ObservedRun):
+        shown = ", ".join(map(str, seen))
+        return Comparison(expected.cycles, 0, 0, seen[0], f"only the circuit faults: {shown}")
+    # What lies between the elements of an array, the model does not show.
+    unknown = {row[:3] for row in expected.writes if row[3] == _NO_ELEMENT}
+    writes = [(*row[:3], _NO_ELEMENT) if row[:3] in unknown else row for row in seen.writes]
+    difference = _find_difference(expected, replace(seen, writes=writes))
+    return Comparison(expected.cycles, len(expected.issues), len(expected.writes), None, difference)
+
+
+def _compare_faults(expected: Fault, seen: ObservedRun | Sequence[Fault]) -> Comparison:
+    """The model stops at one fault of a cycle, the circuit shows all of them."""
+    if isinstance(seen, ObservedRun):
+        return Comparison(0, 0, 0, expected, f"only the model faults: {expected}")
+    # What is left at the end has no cycle of its own.
+    cycle = None if expected.cause == _LEFTOVER else expected.cycle
+    # Several rules may break in one cycle; which one the model looks at first is not the circuit's business.
+    same = any(f.cause == expected.cause and (f.row, f.column) == (expected.row, expected.column) for f in seen)
+    if same and cycle in (None, seen[0].cycle):
+        return Comparison(0, 0, 0, expected, None)
+    return Comparison(0, 0, 0, expected, f"the model has {expected}, the circuit {', '.join(map(str, seen))}")
+
+
+def _find_difference(expected: ObservedRun, seen: ObservedRun) -> str | None:
+    for what, want, got in (
+        ("operation (cycle, element, unit, instruction)", expected.issues, seen.issues),
+        ("result (cycle, element, unit, word)", expected.results, seen.results),
+        ("bank write (cycle, array, word, value)", expected.writes, seen.writes),
+    ):
+        if want != got:
+            n = next((n for n, (a, b) in enumerate(zip(want, got, strict=False)) if a != b), min(len(want), len(got)))
+            a, b = (rows[n] if n < len(rows) else "nothing" for rows in (want, got))
+            return f"{what} {n}: the model has {a}, the circuit {b}"
+    if expected.cycles != seen.cycles:
+        return f"the model takes {expected.cycles} cycles, the circuit {seen.cycles}"
+    return None
+
+
+def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> ObservedRun | Fault:
+    """What the model does, up to the first fault in time. Errors: PL0603."""
+    result = model.run_to_first_fault(data, circuit.machine, inputs)
+    if isinstance(result, tuple):
+        return Fault(*result)
+    concrete = concrete_file.decode(data)
+    trace = result.trace
+    assert trace is not None
+    latencies = {(lane.unit, opcode): lane.latency for lane in circuit.lanes for opcode in lane.opcodes}
+    columns = (trace.cycle, trace.element, trace.unit, trace.instruction, trace.opcode, trace.value)
+    rows = list(zip(*(c.tolist() for c in columns), strict=True))
+    # A circuit has a result when registers take it, in the last cycle of the operation.
+    results = [(t + latencies[u, o] - 1, e, u, value & 0xFFFFFFFF) for t, e, u, _, o, value in rows]
+    written = {n: _memory(concrete, n, result.outputs[a.name]) for n, a in enumerate(concrete.arrays) if a.is_output}
+    accesses = sorted(
+        (cycle, generator.array, word, int(written[generator.array][word]))
+        for generator in concrete.generators
+        if concrete.arrays[generator.array].is_output
+        for cycle, word in _generator_accesses(concrete, generator)
+    )
+    return ObservedRun(sorted((t, e, u, pc) for t, e, u, pc, _, _ in rows), sorted(results), accesses, result.cycles)
+
+
+def _generator_accesses(concrete: Concrete, generator: Generator) -> Iterator[tuple[int, int]]:
+    """Cycles of a generator's accesses, and the words of its array's memory."""
+    weights = [int(np.prod(concrete.extents[:m])) for m in range(len(concrete.extents))]
+    place = concrete.arrays[generator.array].place
+    base = generator.base - (place.base if place else 0)
+    for convex in generator.domain:
+        for digits in product(*(range(a, b + 1) for a, b in zip(convex.lower, convex.upper, strict=True))):
+            if all(_dot(h.coefficients, digits) + h.constant >= 0 for h in convex.half_spaces):
+                step = _dot(weights, digits)
+                yield (
+                    generator.delay + step * concrete.initiation_interval,
+                    base + _dot(generator.coefficients, digits),
+                )
+
+
+def _dot(coefficients: Sequence[int], digits: Sequence[int]) -> int:
+    return sum(c * d for c, d in zip(coefficients, digits, strict=True))
+
+
+def _memory(concrete: Concrete, number: int, elements: NDArray[Any]) -> NDArray[np.int64]:
+    """The memory of an array as words of 32 bits, integers extended by their sign; `_NO_ELEMENT` between elements."""
+    array = concrete.arrays[number]
+    words = np.full(array_words(concrete, number), _NO_ELEMENT)
+    if len(words):
+        view = np.lib.stride_tricks.as_strided(words, array.shape, tuple(8 * s for s in array.strides))
+        view[...] = _extend_words(elements, array.dtype)
+    return words
+
+
+def _extend_words(elements: NDArray[Any], dtype: ElementType) -> NDArray[np.int64]:
+    """Elements as words of 32 bits. A byte of an output of type bool may be any, as in the model's memory."""
+    bits = {"f32": np.dtype(np.uint32), "bool": np.dtype(np.uint8)}.get(dtype, NUMPY[dtype])
+    return elements.view(bits).astype(np.int64) & 0xFFFFFFFF
+
+
+def _bus_writes(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDArray[Any]]) -> list[tuple[int, int]]:
+    given = {
+        a.name: np.maximum(_memory(concrete, n, np.ascontiguousarray(inputs[a.name], NUMPY[a.dtype])), 0)
+        for n, a in enumerate(concrete.arrays)
+        if not a.is_output and a.name in inputs
+    }
+    return [*configuration_words(circuit, concrete), *bank_contents(circuit, concrete, given)]
+
+
+def run_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> ObservedRun | list[Fault]:
+    """What the circuit does. Errors: PL0640, PL0661."""
+    circuit, concrete = simulator.circuit, concrete_file.decode(data)
+    control = concrete.controller
+    # A circuit that does not end is stopped after all that could still happen.
+    steps = max(control.steps, int(np.prod(concrete.extents or (1,))))
+    begin = control.start + concrete.rows * control.row_delay + concrete.columns * control.column_delay
+    last = max(begin, *(g.delay for g in concrete.generators), 0) + (steps + 1) * concrete.initiation_interval
+    return _observed_run(
+        circuit, concrete, sim.simulate(simulator, _bus_writes(circuit, concrete, inputs), last + _MARGIN)
+    )
+
+
+def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> ObservedRun | list[Fault]:
+    """Events of the test bench by kind. No circuit sees that two banks write one word of an array: that shows when
+    results are collected, here in the cycle of the write.
+    """
+    units, unit_of = len(circuit.machine.units), [lane.unit for lane in circuit.lanes]
+    windows = {w.bank: w for w in bank_windows(circuit, concrete) if w.is_output}
+    issues: list[Row] = []
+    results: list[Row] = []
+    writes: list[Row] = []
+    faults: list[Fault] = []
+    written = set[tuple[int, int]]()
+    rows: list[tuple[int, int, int, int, int]] = events.tolist()
+    for event, cycle, place, first, second in rows:
+        if event == sim.ISSUE:
+            element, unit = divmod(place, units)
+            issues.append((cycle, _number(circuit, concrete, element), unit, first))
+        elif event == sim.RESULT:
+            element, lane = divmod(place, len(unit_of))
+            results.append((cycle, _number(circuit, concrete, element), unit_of[lane], first))
+        elif event == sim.BANK_WRITE:
+            row = _bank_write(concrete, windows[place], cycle, first, second)
+            if row[1:3] in written:
+                faults.append(_bank_fault(circuit, _DOUBLE_WRITE, cycle, place))
+            written.add((row[1], row[2]))
+            writes.append(row)
+        elif event == sim.FAULT:
+            faults.append(Fault(first + _FIRST_CAUSE, cycle, *divmod(place, circuit.columns)))
+        elif event == sim.BANK_FAULT:
+            faults.append(_bank_fault(circuit, first + _FIRST_CAUSE, cycle, place))
+    if faults:
+        return [f for f in faults if f.cycle == faults[0].cycle]
+    begin, end = (issues[0][0], writes[-1][0] + 1) if issues and writes else (0, 0)
+    return ObservedRun(sorted(issues), sorted(results), sorted(writes), end - begin)
+
+
+def _number(circuit: Circuit, concrete: Concrete, element: int) -> int:
+    """An element's number within the region, which may be smaller than the circuit."""
+    row, column = divmod(element, circuit.columns)
+    return row * concrete.columns + column
+
+
+def _bank_write(concrete: Concrete, window: BankWindow, cycle: int, address: int, value: int) -> Row:
+    array = concrete.generators[window.generator].array
+    layout = concrete.arrays[array]
+    return cycle, array, address - window.place + window.first, _store_word(layout, value)
+
+
+def _store_word(layout: ArrayLayout, value: int) -> int:
+    """A word as an array's element has it, which may be narrower: extended by its sign again."""
+    kept = np.array([value], np.uint32).view(np.uint8)[: NUMPY[layout.dtype].itemsize]
+    return int(_extend_words(kept.view(NUMPY[layout.dtype]), layout.dtype)[0])
+
+
+def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:
+    """The model names the element at the port."""
+    port, rows, columns = bank // circuit.capacity("channels"), circuit.rows, circuit.columns
+    if port < columns:
+        return Fault(cause, cycle, 0, port)
+    if port < columns + rows:
+        return Fault(cause, cycle, port - columns, columns - 1)
+    if port < 2 * columns + rows:
+        return Fault(cause, cycle, rows - 1, port - columns - rows)
+    return Fault(cause, cycle, port - 2 * columns - rows, 0)
+
+
+def cosimulate(data: bytes, member: str | None, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
+    """Comparison of a run on a circuit of just the configuration's region, which is built for it. Errors: PL0310,
+    PL0603, PL0640, PL0660, PL0661, PL0816, and PL0810 for a file that is no concrete configuration of one program.
+    """
+    if not data.startswith(concrete_file.KIND.magic):
+        raise input_error(
+            "PL0810",
+            "the file is no concrete configuration of one program",
+            help="write `polyloom instantiate FILE.plsc N=16 -o FILE.plcc` first; several phases have a file each",
+        )
+    machine = program.load_machine(data, member)
+    check_circuit(machine, machine_file.find_table(member) if member else None)
+    # Before the build, which takes a while.
+    model.load(data, machine)
+    concrete = concrete_file.decode(data)
+    circuit = build_circuit(machine, concrete.rows, concrete.columns)
+    configuration_words(circuit, concrete)
+    with temporary.temporary_folder() as folder:
+        return compare_runs(sim.build_simulator(circuit, folder), data, inputs)
+
+
+def time_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> tuple[int, float]:
+    """Cycles until the circuit has ended, and CPU seconds of its simulation without the configuration, unobserved.
+    Errors: PL0640, PL0661.
+    """
+    writes = _bus_writes(simulator.circuit, concrete_file.decode(data), inputs)
+    last = sim.simulate(simulator, writes, _MARGIN * 64, observed=False)[-1]
+    return int(last["cycle"]), int(last["first"]) / 1e6

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// constant + coefficients . digits, without a multiplier: `at[m]` is the value where digit m last changed. The constant
+// is loaded last.
+module affine #(
+`include "machine.vh"
+) (
+    input clk, input reset, input load, input [7:0] load_at, input [31:0] load_word,
+    input step, input [DIMS-1:0] grows, output signed [AFFINE-1:0] value
+);
+    reg [DIMS*32-1:0] coefficients;
+    reg [DIMS*AFFINE-1:0] at;
+    reg [AFFINE-1:0] next;
+    wire [AFFINE-1:0] loaded = {{AFFINE-32{load_word[31]}}, load_word};
+    integer m;
+    assign value = at[AFFINE-1:0];
+    always @* begin
+        next = 0;
+        for (m = 0; m < DIMS; m = m + 1)
+            if (step && grows[m])
+                next = at[AFFINE*m+:AFFINE] + {{AFFINE-32{coefficients[32*m+31]}}, coefficients[32*m+:32]};
+    end
+    always @(posedge clk)
+        if (reset) coefficients <= 0;
+        else if (load && load_at == DIMS) at <= {DIMS{loaded}};
+        else if (load) coefficients[32*load_at+:32] <= load_word;
+        else if (step)
+            for (m = 0; m < DIMS; m = m + 1) if (grows >> m != 0) at[AFFINE*m+:AFFINE] <= next;
+endmodule

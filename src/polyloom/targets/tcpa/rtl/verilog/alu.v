@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer operations of one lane on words of 32 bits, numbered as in native/tcpa/operations.hpp. An operation that no
+// opcode of KNOWN has is not built.
+module alu #(
+`include "machine.vh"
+    , parameter [655:0] KNOWN = 0
+) (
+    input [9:0] opcode,
+    input [WORD-1:0] a, b, c,
+    output [WORD-1:0] result
+);
+    wire [5:0] operation = opcode[9:4];
+    wire [3:0] kind = opcode[3:0];
+    wire is_signed = kind < 3;
+    wire is_byte = kind == 0 || kind == 4;
+    wire is_half = kind == 1 || kind == 5;
+    // A 33rd bit keeps u32 apart from i32, so that one comparison serves both.
+    wire signed [WORD:0] x = {is_signed & a[WORD-1], a}, y = {is_signed & b[WORD-1], b};
+    wire [4:0] amount = b[4:0] & (is_byte ? 5'd7 : is_half ? 5'd15 : 5'd31);
+    wire [WORD-1:0] product = |{KNOWN[48+:16], KNOWN[336+:16]} ? a * b : 0;
+    wire signed [WORD:0] shifted = |KNOWN[176+:16] ? x >>> amount : 0;
+    wire signed [WORD-1:0] word = a;
+    reg [WORD-1:0] wide;
+    reg [3:0] width;
+
+    wire [WORD-1:0] own;
+    narrow narrow_a (.kind(kind), .value(a), .word(own));
+    narrow narrow_result (.kind(width), .value(wide), .word(result));
+    always @* begin
+        width = kind;
+        case (operation)
+            0: wide = a;
+            1: wide = a + b;
+            2: wide = a - b;
+            3: wide = product;
+            10: wide = |KNOWN[160+:16] ? a << amount : 0;
+            18: wide = |a ? b : c;
+            19: wide = 0 - a;
+            20: wide = x < 0 ? 0 - a : a;
+            21: wide = product + c;
+            26: {width, wide} = {4'd0, own};
+            27: {width, wide} = {4'd1, own};
+            29: {width, wide} = {4'd4, own};
+            30: {width, wide} = {4'd5, own};
+            default: begin
+                width = 2;
+                case (operation)
+                    5: wide = y < x ? b : a;
+                    6: wide = y > x ? b : a;
+                    7: wide = a & b;
+                    8: wide = a | b;
+                    9: wide = a ^ b;
+                    11: wide = shifted[WORD-1:0];
+                    12: wide = x == y;
+                    13: wide = x != y;
+                    14: wide = x < y;
+                    15: wide = x <= y;
+                    16: wide = x > y;
+                    17: wide = x >= y;
+                    32: wide = |own;
+                    37: wide = word < -128 ? -128 : word > 127 ? 127 : word;
+                    38: wide = word < 0 ? 0 : word > 255 ? 255 : word;
+                    default: wide = own;
+                endcase
+            end
+        endcase
+    end
+endmodule

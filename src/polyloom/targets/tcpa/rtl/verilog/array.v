@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// ROWS x COLUMNS elements, the controller with its delay lines, and a bank at every channel of the border. Ports of the
+// border are numbered north, east, south, west. `write_*`, `issue`, `pc`, `done` and `value` are for observers.
+module array #(
+`include "machine.vh"
+) (
+    input clk, input reset,
+    input load, input [51:0] load_address, input [31:0] load_word,
+    input run,
+    output ended,
+    output [N*18-1:0] fault, output [BANKS*18-1:0] bank_fault,
+    output [N*UNITS-1:0] issue, output [N*UNITS*(PC+1)-1:0] pc, output [N*LANES-1:0] done,
+    output [N*LANES*WORD-1:0] value,
+    output [BANKS-1:0] write, output [BANKS*BANK-1:0] write_address, output [BANKS*WORD-1:0] write_value
+);
+    wire [3:0] kind = load_address[51:48];
+    wire [15:0] number = load_address[47:32], at = load_address[23:8];
+    wire [7:0] part = load_address[7:0], of_unit = load_address[31:24];
+    wire scalar = load && kind == 5 && of_unit == 0;
+    reg [31:0] interval, row_delay, column_delay;
+    reg south, east, soon, on;
+    always @(posedge clk) begin
+        if (scalar && at == 0) interval <= load_word;
+        if (scalar && at == 2) row_delay <= load_word;
+        if (scalar && at == 3) column_delay <= load_word;
+        if (scalar && at == 5) {east, south} <= load_word[1:0];
+        {on, soon} <= reset ? 2'd0 : {soon, run};
+    end
+
+    wire [SIGNALS+1:0] control;
+    wire [CHANNELS*WIRE-1:0] out [0:4*N-1], in [0:4*N-1], enter [0:PORTS-1], leave [0:PORTS-1];
+    wire [N-1:0] halted;
+    wire [BANKS-1:0] finished;
+    // Tokens on wires arrive, and results leave the units, before what is left counts.
+    reg [15:0] idle;
+    wire quiet = on && &halted && &finished;
+    assign ended = idle == DRAIN;
+    always @(posedge clk) idle <= reset || !quiet ? 0 : ended ? idle : idle + 1;
+    controller controller (
+        .clk(clk), .reset(reset), .load(load), .load_kind(kind), .load_number(number), .load_unit(of_unit),
+        .load_at(at), .load_part(part), .load_word(load_word), .interval(interval), .on(on),
+        .step(control[SIGNALS+1]), .past(control[SIGNALS]), .signals(control[SIGNALS-1:0]));
+    genvar r, c, s;
+    generate
+        for (r = 0; r < ROWS; r = r + 1) begin : rows
+            for (c = 0; c < COLUMNS; c = c + 1) begin : columns
+                localparam I = r * COLUMNS + c;
+                wire [SIGNALS+1:0] step;
+                if (c != 0)
+                    delay_line line (
+                        .clk(clk), .reset(reset), .delay(column_delay), .interval(interval), .in(columns[c-1].step),
+                        .out(step));
+                else if (r != 0)
+                    delay_line line (
+                        .clk(clk), .reset(reset), .delay(row_delay), .interval(interval),
+                        .in(rows[r-1].columns[0].step), .out(step));
+                else
+                    assign step = control;
+                wire [SIGNALS+1:0] mine = south
+                    ? (east ? rows[ROWS-1-r].columns[COLUMNS-1-c].step : rows[ROWS-1-r].columns[c].step)
+                    : east ? columns[COLUMNS-1-c].step : step;
+                element element (
+                    .clk(clk), .reset(reset), .index(I[15:0]), .load(load), .load_kind(kind), .load_number(number),
+                    .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(load_word),
+                    .step(mine[SIGNALS+1]), .past(mine[SIGNALS]), .signals(mine[SIGNALS-1:0]), .ended(ended),
+                    .in({in[4*I+3], in[4*I+2], in[4*I+1], in[4*I]}),
+                    .out({out[4*I+3], out[4*I+2], out[4*I+1], out[4*I]}),
+                    .issue(issue[UNITS*I+:UNITS]), .pc(pc[UNITS*(PC+1)*I+:UNITS*(PC+1)]),
+                    .done(done[LANES*I+:LANES]), .value(value[LANES*WORD*I+:LANES*WORD]), .halted(halted[I]),
+                    .fault(fault[18*I+:18]));
+                for (s = 0; s < 4; s = s + 1) begin : sides
+                    localparam EDGE = s == 0 ? r == 0 : s == 1 ? c == COLUMNS - 1 : s == 2 ? r == ROWS - 1 : c == 0,
+                               PORT = s == 0 ? c : s == 1 ? COLUMNS + r : s == 2 ? COLUMNS + ROWS + c
+                                    : 2 * COLUMNS + ROWS + r,
+                               OTHER = s == 0 ? I - COLUMNS : s == 1 ? I + 1 : s == 2 ? I + COLUMNS : I - 1;
+                    if (EDGE) begin : border
+                        assign leave[PORT] = out[4*I+s];
+                        assign in[4*I+s] = enter[PORT];
+                    end else begin : link
+                        hop hop (.clk(clk), .reset(reset), .in(out[4*OTHER+(s^2)]), .out(in[4*I+s]));
+                    end
+                end
+            end
+        end
+        for (r = 0; r < PORTS; r = r + 1) begin : ports
+            for (c = 0; c < CHANNELS; c = c + 1) begin : channels
+                localparam B = r * CHANNELS + c;
+                bank bank (
+                    .clk(clk), .reset(reset), .index(B[15:0]), .load(load), .load_kind(kind), .load_number(number),
+                    .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(load_word),
+                    .interval(interval), .ahead(run), .on(on), .in(leave[r][WIRE*c+:WIRE]),
+                    .out(enter[r][WIRE*c+:WIRE]), .write(write[B]), .address(write_address[BANK*B+:BANK]),
+                    .value(write_value[WORD*B+:WORD]), .finished(finished[B]), .fault(bank_fault[18*B+:18]));
+            end
+        end
+    endgenerate
+endmodule

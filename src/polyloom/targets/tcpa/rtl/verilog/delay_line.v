@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the controller sends, {step, past, signals}, `delay` cycles later. One entry is stored per step, not one per
+// cycle: steps come every `interval` cycles, so the first one tells when the others leave.
+module delay_line #(
+`include "machine.vh"
+) (
+    input clk, input reset, input [31:0] delay, input [31:0] interval,
+    input [SIGNALS+1:0] in, output [SIGNALS+1:0] out
+);
+    reg [SIGNALS:0] memory [0:(1<<DELAY)-1], held;
+    reg [DELAY-1:0] first, free;
+    reg [31:0] left;
+    reg running, pulse;
+    wire step = in[SIGNALS+1];
+    wire fires = delay == 1 ? step : running && left == 0 && first != free;
+    assign out = delay == 0 ? in : {pulse, held};
+    always @(posedge clk)
+        if (reset) {running, pulse, first, free} <= 0;
+        else begin
+            if (step) begin
+                memory[free] <= in[SIGNALS:0];
+                free <= free + 1;
+                running <= 1;
+            end
+            if (!running) left <= delay - 2;
+            else left <= left == 0 ? interval - 1 : left - 1;
+            pulse <= fires;
+            if (fires) begin
+                held <= delay == 1 ? in[SIGNALS:0] : memory[first];
+                first <= first + 1;
+            end
+        end
+endmodule

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of a functional unit that have one latency: what is issued in cycle t leaves in cycle t + LATENCY - 1,
+// at whose end registers take it.
+module lane #(
+`include "machine.vh"
+    , parameter [655:0] KNOWN = 0, parameter LATENCY = 1, parameter BLOCKING = 0
+) (
+    input clk, input reset,
+    input issue, input [9:0] opcode, input [3*WORD-1:0] operands, input [DEST-1:0] to,
+    output hit, output busy, output zero, output done, output [WORD-1:0] value, output [DEST-1:0] written
+);
+    localparam DIVIDES = |{KNOWN[64+:16], KNOWN[368+:48]};
+    wire divides = DIVIDES && (opcode[9:4] == 4 || opcode[9:4] >= 23 && opcode[9:4] < 26);
+    wire [WORD-1:0] a = operands[0+:WORD], b = operands[WORD+:WORD], c = operands[2*WORD+:WORD];
+    wire [WORD-1:0] result, quotient;
+    assign hit = issue && opcode < 656 && KNOWN[opcode];
+    assign zero = hit && divides && b == 0;
+    alu #(.KNOWN(KNOWN)) alu (.opcode(opcode), .a(a), .b(b), .c(c), .result(result));
+    generate
+        if (DIVIDES)
+            divider #(.LATENCY(LATENCY)) divider (
+                .clk(clk), .start(hit), .opcode(opcode), .a(a), .b(b), .result(quotient));
+        else
+            assign quotient = 0;
+        if (LATENCY == 1) begin : at_once
+            assign busy = 0;
+            assign done = hit;
+            assign value = divides ? quotient : result;
+            assign written = hit ? to : 0;
+        end else begin : later
+            reg [LATENCY-2:0] valid, by_division;
+            reg [(LATENCY-1)*(WORD+DEST)-1:0] stages;
+            assign busy = BLOCKING && |valid;
+            assign done = valid[LATENCY-2];
+            wire [WORD-1:0] waited;
+            assign {waited, written} = done ? stages[(LATENCY-2)*(WORD+DEST)+:WORD+DEST] : 0;
+            assign value = by_division[LATENCY-2] ? quotient : waited;
+            always @(posedge clk)
+                if (reset)
+                    valid <= 0;
+                else if (hit || |valid) begin
+                    valid <= {valid, hit};
+                    by_division <= {by_division, divides};
+                    stages <= {stages, result, to};
+                end
+        end
+    endgenerate
+endmodule

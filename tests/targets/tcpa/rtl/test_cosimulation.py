@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The circuit equals the model in every cycle: kernels, random programs, and random programs with a changed word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from tests.targets.tcpa.rtl.conftest import TINY
+from tests.targets.tcpa.rtl.random_programs import random_program
+from tests.targets.tcpa.sabotage.words import repaired
+
+from polyloom import api
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tcpa import cosimulation
+from polyloom.targets.tcpa.rtl.simulator import Simulator
+from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.words import concrete_file
+
+KERNELS = Path(__file__).with_name("kernels")
+FIRST_BYTE = 60
+"""After the header and the section table."""
+LONG = 20_000
+"""Cycles after which a changed configuration is left alone."""
+
+
+def _instance(name: str, sizes: dict[str, int]) -> bytes:
+    compiled = api.compile(str(KERNELS / f"{name}.c"), on=f"tcpa:{TINY}:2x2")
+    return compiled.instantiate(sizes, pes=(2, 2)).data
+
+
+def test_product_is_equal(simulator: Simulator) -> None:
+    random = np.random.default_rng(1)
+    a = random.integers(-(1 << 31), 1 << 31, (6, 5), np.int32)
+    b = random.integers(-(1 << 31), 1 << 31, (5, 4), np.int32)
+    found = cosimulation.compare_runs(simulator, _instance("gemm", {"n": 6, "m": 4, "k": 5}), {"A": a, "B": b})
+    assert found == cosimulation.Comparison(79, 504, 24, None, None)
+
+
+def test_triangular_loops_with_a_division_are_equal(simulator: Simulator) -> None:
+    """Half-spaces, and a blocking unit; a zero on the diagonal faults on both in one cycle."""
+    random = np.random.default_rng(2)
+    lower, b = random.integers(1, 9, (6, 6), np.int32), random.integers(-1000, 1000, 6, np.int32)
+    data = _instance("tri", {"n": 6})
+    found = cosimulation.compare_runs(simulator, data, {"L": lower, "b": b})
+    assert (found.bank_writes, found.fault, found.difference) == (6, None, None)
+    lower[3, 3] = 0
+    found = cosimulation.compare_runs(simulator, data, {"L": lower, "b": b})
+    assert found.fault is not None
+    assert (found.fault.cause, found.difference) == (19, None)
+
+
+def _compare_random(simulator: Simulator, seeds: range) -> None:
+    operations = writes = 0
+    for seed in seeds:
+        found = cosimulation.compare_runs(simulator, *random_program(simulator.circuit.machine, seed))
+        assert found.difference is None, seed
+        assert found.fault is None, seed
+        operations += found.operations
+        writes += found.bank_writes
+    assert operations > 300 * len(seeds)
+    assert writes > 5 * len(seeds)
+
+
+def test_random_programs(simulator: Simulator) -> None:
+    _compare_random(simulator, range(25))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(1000, 2000, 100))
+def test_more_random_programs(simulator: Simulator, first: int) -> None:
+    _compare_random(simulator, range(first, first + 100))
+
+
+def _is_long(data: bytes) -> bool:
+    concrete = concrete_file.decode(data)
+    delays = (concrete.controller.start, *(g.delay for g in concrete.generators))
+    return max(concrete.controller.steps * concrete.initiation_interval, *delays) > LONG
+
+
+def _meets_other_type(simulator: Simulator, data: bytes) -> bool:
+    """Whether a value meets an instruction of another type: the model's words of 64 bits then hold a sign that those
+    of 32 bits do not."""
+    try:
+        model.execute(
+            [(model.load(data, simulator.circuit.machine), 0, 0, [])], simulator.circuit.machine, check_only=True
+        )
+    except PolyloomError as error:
+        return error.diagnostics[0].code == "PL0626"
+    return False
+
+
+def changed_programs(data: bytes, seed: int, count: int) -> Iterator[bytes]:
+    """Files with one byte changed, which still read and are not long."""
+    random = Random(seed)
+    while count:
+        words, at = bytearray(data), random.randrange(FIRST_BYTE, len(data))
+        words[at] = random.choice((words[at] ^ 1 << random.randrange(8), (words[at] + 1) % 256, words[at] - 1 & 255))
+        changed = repaired(bytes(words))
+        count -= 1
+        try:
+            if not _is_long(changed):
+                yield changed
+        except PolyloomError:
+            continue
+
+
+def _compare_changed(simulator: Simulator, seeds: range, changes: int) -> Counter[str]:
+    """What became of programs with a changed byte."""
+    kinds = Counter[str]()
+    for seed in seeds:
+        data, inputs = random_program(simulator.circuit.machine, seed)
+        for changed in changed_programs(data, seed, changes):
+            try:
+                found = cosimulation.compare_runs(simulator, changed, inputs)
+            except PolyloomError as error:
+                # The circuit lacks a register, or two instructions write one.
+                assert error.diagnostics[0].code in ("PL0640", "PL0705"), error
+                kinds["refused"] += 1
+                continue
+            if found.difference is not None and _meets_other_type(simulator, changed):
+                kinds["type"] += 1
+                continue
+            assert found.difference is None, seed
+            kinds["equal" if found.fault is None else f"fault {found.fault.cause}"] += 1
+    return kinds
+
+
+def test_changed_words_fault_in_one_cycle(simulator: Simulator) -> None:
+    found = _compare_changed(simulator, range(100, 108), 8)
+    assert found["equal"] > 15
+    assert sum(n for kind, n in found.items() if kind.startswith("fault")) > 6
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(2000, 3000, 100))
+def test_more_changed_words(simulator: Simulator, first: int) -> None:
+    _compare_changed(simulator, range(first, first + 100), 10)
+
+
+def test_differences_are_found(simulator: Simulator) -> None:
+    """The comparison looks at operations, results, bank writes and faults."""
+    data, inputs = random_program(simulator.circuit.machine, 3)
+    concrete = concrete_file.decode(data)
+    expected = cosimulation.run_model(simulator.circuit, data, inputs)
+    assert cosimulation.compare(expected, cosimulation.run_circuit(simulator, data, inputs)).difference is None
+    other = {name: array + np.ones_like(array) if array.dtype != np.bool_ else ~array for name, array in inputs.items()}
+    values = cosimulation.compare(expected, cosimulation.run_circuit(simulator, data, other)).difference
+    assert values is not None
+    assert "result" in values or "bank write" in values
+    late = replace(concrete, controller=replace(concrete.controller, start=concrete.controller.start + 1))
+    seen = cosimulation.run_circuit(simulator, concrete_file.encode(late), inputs)
+    assert cosimulation.compare(expected, seen).difference is not None
