@@ -288,7 +288,11 @@ def _load_chunks(stage: Stage, prefix: str) -> list[str]:
     lines = [li("gp", 0), li("a4", 0), f"{prefix}.chunk:", li("t0", stage.chunks), f"bgeu gp, t0, {prefix}.issued"]
     # The ring is empty at first: so many chunks are loaded without a credit for a freed slot.
     lines += [f"beqz tp, {prefix}.take", "addi tp, tp, -1", f"j {prefix}.tile"]
-    lines += [f"{prefix}.take:", "csrw fcc, zero"]
+    # First harts free a slot when they have used what all second harts have told them of: who has had nothing to load
+    # in a whole ring (the patch may lie behind the last blocks) tells it before it waits.
+    lines += [f"{prefix}.take:", f"addi t0, gp, {2 - stage.slots}", f"bgeu a4, t0, {prefix}.told_all"]
+    lines += ["csrwi tensor_wait, 2", "li t0, 1", *_tell_loaded(stage, "gp", f"{prefix}.behind")]
+    lines += [f"{prefix}.told_all:", "csrw fcc, zero"]
     lines += [f"{prefix}.tile:", li("t0", stage.loads), f"bgeu a0, t0, {prefix}.loaded"]
     # Counted from the right: part of a tile, step, row or column of the patch.
     lines += [f"andi t4, a0, {stage.parts - 1}", f"srli t1, a0, {stage.parts.bit_length() - 1}"]
