@@ -31,13 +31,15 @@ for 0 <= i < N, 0 <= j < M, 0 <= k < K do
 
 
 def programs(tmp_path: Path) -> dict[str, tuple[str, str, dict[str, int]]]:
-    """A source, a place and sizes: loads of each minion's own, packing before, staging by second harts."""
+    """A source, a place and sizes: loads of each minion's own, packing before, staging by second
+    harts, some of which have nothing to load."""
     packed = tmp_path / "packed.pla"
     packed.write_text(TRANSPOSED)
     return {
         "own": (MATMUL, "minion:2", {"N": 40, "M": 20, "K": 40}),
         "packed": (str(packed), "minion:3", {"N": 40, "M": 20, "K": 140}),
         "staged": (MATMUL, "minion:8", {"N": 64, "M": 40, "K": 200}),
+        "idle": (MATMUL, "minion:32", {"N": 16, "M": 520, "K": 640}),
     }
 
 
@@ -99,6 +101,14 @@ def _is_found(monkeypatch: pytest.MonkeyPatch, edit: Edit, kernel: pl.Compiled, 
 def test_every_wait_is_needed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, place, sizes = programs(tmp_path)[name]
     assert waits_that_no_one_needs(monkeypatch, [pl.compile(path, on=place)], sizes) == []
+
+
+def test_a_hart_that_stages_nothing_for_a_whole_ring_needs_its_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, place, sizes = programs(tmp_path)["idle"]
+    # The first wait is that of minions without a block, of which `staged` shows that it is needed.
+    assert waits_that_no_one_needs(monkeypatch, [pl.compile(path, on=place)], sizes) == [0]
 
 
 def test_a_step_is_three_tensor_operations_and_one_wait(
