@@ -76,13 +76,14 @@ def span_place(span: Span | None, reason: str = "") -> Place:
     return Place(reason=reason) if span is None else Place(span.source.name, span.line, 0, reason)
 
 
-def start_code(team: Team) -> Part:
+def start_code(team: Team, given: int = 0) -> Part:
     """Start-up of every hart: s0, s1, m0 = 0xFF, the L1's mode (manual, chapter 8). What follows runs on every
-    worker.
+    worker; of the `given` minions, those that are not in the team end.
     """
     # mhartid is shire · 64 + minion · 2 + hart: shifted right by one, it is the minion's number in the chip.
     lines = ["start:", "csrr s1, mhartid", "srli s0, s1, 1", f"li t0, {_FLOATS_ON:#x}"]
     # Without mstatus.FS, floating-point and SIMD instructions are illegal at reset (RISC-V privileged manual, mstatus).
+    lines += [f"li t1, {team.minions}", "bgeu s0, t1, end"] if team.minions < given else []
     lines += ["csrs mstatus, t0", "andi t0, s1, 1"]
     lines += ["bnez t0, start.second"] if team.harts == 2 else ["bnez t0, end"]
     for mode in _MODES[team.mode]:

@@ -270,7 +270,7 @@ def _hart1_setup(stage: Stage) -> list[str]:
     """Loop invariants of hart 1: where its patch begins, strides."""
     p, g = stage.p, stage.g
     lines = [
-        *_patch_start(g),
+        *patch_start(g),
         li("s9", p.left.stride),
         li("s10", load_second_word(p.right.stride)),
         li("a5", 0),
@@ -280,7 +280,7 @@ def _hart1_setup(stage: Stage) -> list[str]:
     return [*lines, li("tp", stage.slots - 1), li("a3", 0), own]
 
 
-def _patch_start(g: Grid) -> list[str]:
+def patch_start(g: Grid) -> list[str]:
     """s2, s3: row and column of the shire's patch in the first round."""
     lines = ["mv t2, s0", *divide_index("t3", "t2", g.rows * g.columns), *divide_index("t4", "t3", g.shire_columns)]
     return [
