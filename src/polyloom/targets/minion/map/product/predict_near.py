@@ -52,7 +52,7 @@ class _Weights:
 _WEIGHTS: Final[dict[Name, _Weights]] = {
     "fp32": _Weights(376, 229, 0, 1.15, 1.17, 1.37),
     "fp16": _Weights(1043, 194, 29, 1.67, 0.74, 0.775, 1.694, 0.3, 1.23),
-    "int8": _Weights(1005, 210, 6, 1.7, 0, 1.29, 1.0, 0.61, 1.27),
+    "int8": _Weights(1005, 210, 6, 1.7, 0, 1.29, 1.0, 1.0, 1.27),
 }
 
 
@@ -102,4 +102,4 @@ def _packing(p: Problem, columns: int, pitch: int) -> float:
     """Cycles that the busiest bank takes for the rows that are packed, and for bringing them."""
     rows = columns * p.steps * ROWS * (WORD // p.kind.bytes)
     lines = columns * ROWS * p.steps
-    return 2 * (rows + lines) / max(_spread(pitch), min(_BANKS, columns * ROWS * p.kind.bytes / LINE))
+    return 2 * (rows + lines) / min(_BANKS, _spread(pitch) * max(columns * ROWS * p.kind.bytes // LINE, 1))

@@ -21,15 +21,17 @@ from polyloom.targets.minion.map.product.predict import cycles, fma_cycles, hide
 from polyloom.targets.minion.map.product.predict_near import near_cycles
 from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
 from polyloom.targets.minion.words.layout import align_rows
-from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
+from polyloom.targets.minion.words.tiles import ROWS, WORD, Grid, Tiles
 
 _FEW: Final = 8
 _LONG: Final = 8
 """Minions of a shire, and steps of a minion, from which on staging is worth while."""
 _LOWEST, _LOWEST_NEAR = 8, 4
 """Rows of a block, at least: below four, a step of a multiplication waits for the unit's seven stages."""
+_SHORT: Final = 320
+"""Rows, columns or depth, at most, of products whose operands are brought into L2."""
 _NARROWEST: Final = 4
-"""Columns of blocks of a shire, at least, where operands are brought into L2: fewer would read lines of few banks."""
+"""Columns of blocks of a shire, at least, where operands are brought into L2."""
 _DOUBT: Final = 1.05
 """By how much predictions may be off."""
 
@@ -66,7 +68,11 @@ def fit_blocks(m: Multiplied, p: Problem, source: Tiles | None, setting: Setting
 
 
 def near_problems(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
-    """Candidates whose operands are brought into L2, by the height of blocks."""
+    """Candidates whose operands are brought into L2, by the height of blocks. Their prediction was fitted to short
+    products.
+    """
+    if max(p.rows, p.columns, p.words * WORD // p.kind.bytes) > _SHORT:
+        return
     right = p.right if source is None else packed_tiles(OWN_SCRATCHPAD, p.steps)
     p = replace(p, near=True, packs_near=source is not None, right=right)
     heights = [ROWS]
@@ -80,8 +86,13 @@ def near_problems(p: Problem, source: Tiles | None, setting: Setting) -> Iterato
         if q.begins is not None and q.block_rows * height > align_rows(p.rows):
             continue
         for g in candidate_grids(setting.team, 1):
-            if g.columns >= min(_NARROWEST, setting.team.shire_minions) and fits_near(q, g, room):
+            if _reads_all_banks(g, setting.team.shire_minions) and fits_near(q, g, room):
                 yield replace(q, shares=can_share(g, q.block_rows, q.block_columns)), g
+
+
+def _reads_all_banks(g: Grid, minions: int) -> bool:
+    """Whether a patch has several columns and rows: a line of blocks would read lines of few banks."""
+    return g.columns >= min(_NARROWEST, minions) and g.rows >= min(2, -(-minions // _NARROWEST))
 
 
 def fit_block_height(m: Multiplied, p: Problem, setting: Setting) -> tuple[Problem, Grid]:
