@@ -24,6 +24,7 @@ from polyloom._native import minion as native
 from polyloom.cli import examples
 from polyloom.cli.bench import minion_chains as chains
 from polyloom.cli.bench import minion_memory as memory
+from polyloom.cli.bench import minion_networks as networks
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.cli.bench import minion_short as short
 from polyloom.cli.bench.minion_programs import LINE, SHIRE, Measure
@@ -57,6 +58,7 @@ def _rows(peer: str | None) -> Iterator[Row]:
     yield from product_table()
     yield from short.rows()
     yield from chains.rows()
+    yield from networks.rows()
     yield from chains.convolution_rows()
     yield from speeds()
     yield from thread_rows()

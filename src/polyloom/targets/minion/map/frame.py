@@ -83,9 +83,12 @@ def start_code(team: Team, given: int = 0) -> Part:
     # mhartid is shire · 64 + minion · 2 + hart: shifted right by one, it is the minion's number in the chip.
     lines = ["start:", "csrr s1, mhartid", "srli s0, s1, 1", f"li t0, {_FLOATS_ON:#x}"]
     # Without mstatus.FS, floating-point and SIMD instructions are illegal at reset (RISC-V privileged manual, mstatus).
-    lines += [f"li t1, {team.minions}", "bgeu s0, t1, end"] if team.minions < given else []
+    # A jump reaches further than a branch.
+    away = ["j end", "start.part:"]
+    lines += [f"li t1, {team.minions}", "bltu s0, t1, start.part", *away] if team.minions < given else []
     lines += ["csrs mstatus, t0", "andi t0, s1, 1"]
-    lines += ["bnez t0, start.second"] if team.harts == 2 else ["bnez t0, end"]
+    alone = ["beqz t0, start.first", "j end", "start.first:"]
+    lines += ["bnez t0, start.second"] if team.harts == 2 else alone
     for mode in _MODES[team.mode]:
         # Only hart 0 writes the mode: a second write would empty the cache again.
         lines += [f"li t0, {mode}", "csrw mcache_control, t0"]

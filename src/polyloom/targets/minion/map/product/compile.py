@@ -18,7 +18,7 @@ from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import INT8, lhs_tiles, packed_tiles, rhs_tiles
 from polyloom.targets.minion.map.product.operand_staging import Stage, staged_loop
 from polyloom.targets.minion.map.product.pack_tiles import Packing, packing_loop
-from polyloom.targets.minion.map.product.patch_prefetch import patch_blocks, prefetch_patch
+from polyloom.targets.minion.map.product.patch_prefetch import patch_blocks, prefetch_patch, prefetch_waits
 from polyloom.targets.minion.map.product.predict import resident_cycles
 from polyloom.targets.minion.map.product.quant import build_quant
 from polyloom.targets.minion.map.product.tensor_assembly import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
@@ -83,7 +83,7 @@ def _near_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None, sett
     ahead = prefetch_patch(p, source, g, team, f"{prefix}.near")
     factors = {setting.arrays[matrix.array].name for matrix in (m.found.left, m.found.right)}
     # A later phase may read lines, for which the hart that has asked for them waits.
-    ahead += [wait("prefetch0"), wait("prefetch1")] if factors & setting.later.touched else []
+    ahead += prefetch_waits(p, g) if factors & setting.later.touched else []
     made += [Part((f"j {prefix}.over", f"{prefix}.skip:", *ahead, f"{prefix}.over:"), replace(m.place, reason=_AHEAD))]
     predicted = total_cycles(p, source, g, setting)
     facts: dict[str, Json] = {"split_k": 1, "broadcast": False, "predicted_cycles": predicted}

@@ -18,7 +18,7 @@ from polyloom.targets.minion.map.cache_operations import MOST, prefetch_word
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.product.loop import Problem, block_extent, divide_index
 from polyloom.targets.minion.map.product.operand_staging import patch_start
-from polyloom.targets.minion.map.product.tensor_assembly import add_scaled, li
+from polyloom.targets.minion.map.product.tensor_assembly import PREFETCHED, add_scaled, li, wait
 from polyloom.targets.minion.memory_map import DRAM, LINE
 from polyloom.targets.minion.words.tensor_words import load_second_word
 from polyloom.targets.minion.words.tiles import ROWS, TILE, Grid, Tiles
@@ -99,6 +99,11 @@ def _prefetch_tiles(p: Problem, left: Tiles | None, right: Tiles | None, g: Grid
     ]
     lines += [f"{prefix}.beyond:", f"addi s4, s4, {team.shire_minions}"]
     return [*lines, f"j {prefix}.request", f"{prefix}.asked:"]
+
+
+def prefetch_waits(p: Problem, g: Grid) -> list[str]:
+    """Waits for all requests, before the hart reads lines that it has asked for."""
+    return [wait(PREFETCHED), *([wait("prefetch1")] if PACE in _window(p, g, "") else [])]
 
 
 def _window(p: Problem, g: Grid, prefix: str) -> list[str]:
