@@ -8,7 +8,7 @@ import pytest
 
 from polyloom.cli.bench import minion
 from polyloom.cli.bench import minion_memory as memory
-from polyloom.cli.bench import minion_short as short
+from polyloom.cli.bench.minion_tables import short
 
 ASKED = {
     "cycles an operation": 3,

@@ -24,10 +24,9 @@ from polyloom._native import minion as native
 from polyloom.cli import examples
 from polyloom.cli.bench import minion_chains as chains
 from polyloom.cli.bench import minion_memory as memory
-from polyloom.cli.bench import minion_networks as networks
 from polyloom.cli.bench import minion_programs as programs
-from polyloom.cli.bench import minion_short as short
 from polyloom.cli.bench.minion_programs import LINE, SHIRE, Measure
+from polyloom.cli.bench.minion_tables import networks, short
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import peer as emulator

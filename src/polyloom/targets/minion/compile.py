@@ -49,7 +49,7 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     signature = bind_extents(plan_signature(plan), values)
     _check_extents(signature)
     laid = place_program(content, where, values, options)
-    team, by_name = laid.team, laid.by_name
+    team, by_name = laid.team, laid.named_arrays
     # What phases pack or stage in DRAM lies behind the arrays, each phase's behind that of the phase before.
     made = _generate_phases(content, laid.settings, laid.free)
     facts: dict[str, Json] = {

@@ -51,7 +51,7 @@ def without_near(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_candidates(*_: object) -> tuple[()]:
         return ()
 
-    monkeypatch.setattr(tile_selection, "near_problems", no_candidates)
+    monkeypatch.setattr(tile_selection, "prefetched_problems", no_candidates)
 
 
 class Edit:

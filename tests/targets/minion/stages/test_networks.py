@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polyloom as pl
-from polyloom.cli.bench.minion_networks import NETWORKS, SOURCE
+from polyloom.cli.bench.minion_tables.networks import NETWORKS, SOURCE
 
 
 def run(name: str, minions: int, folder: Path, **options: Any) -> tuple[pl.Result, dict[str, Any]]:

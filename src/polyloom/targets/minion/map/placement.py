@@ -41,7 +41,7 @@ class Placement:
     free: int
 
     @property
-    def by_name(self) -> dict[str, Placed]:
+    def named_arrays(self) -> dict[str, Placed]:
         return {p.name: p for p in (*self.arguments, *self.between)}
 
     def rows(self) -> list[tuple[str, str, int]]:
@@ -95,8 +95,8 @@ def _place_team(content: Content, where: Place, values: Mapping[str, int], optio
     within, bytes_ = _scratchpad_placement(kept, team, where.machine.scratchpad_bytes)
     outside = () if within else kept.arguments
     placed = place_arguments(replace(signature, arguments=(*signature.arguments, *outside)), {})
-    by_name = {p.name: p for p in (*placed, *within)}
-    bound = [_bind_places(phase, by_name) for phase in plan.phases]
+    named_arrays = {p.name: p for p in (*placed, *within)}
+    bound = [_bind_places(phase, named_arrays) for phase in plan.phases]
     # The last phase alone may leave its result where the host evicts it; all others write for phases behind them.
     last = len(bound) - 1
     settings = [

@@ -65,7 +65,7 @@ def packing_loop(packing: Packing, prefix: str) -> list[str]:
     lines += [li("a5", blocks * steps * parts), f"{prefix}.tile:", f"bgeu s4, a5, {prefix}.packed", "mv t2, s4"]
     # In t4 the part, in t2 the step, in t5 the block.
     lines += [*divide_index("t4", "t2", blocks), "mv t5, t2", "mv t2, t4", *divide_index("t4", "t2", steps)]
-    lines += ["and s6, s6, a3", li("t0", load), "add s6, s6, t0", *_whole_number(packing, prefix)]
+    lines += ["and s6, s6, a3", li("t0", load), "add s6, s6, t0", *_global_block(packing, prefix)]
     block = "t5" if patch is None else "a7"
     lines += [*add_scaled("t3", block, source.block_step, "s6"), *add_scaled("t3", "t2", source.depth_step, "s6")]
     each = rows * _INTERLEAVED.get(source.transform, 0) * source.stride
@@ -78,7 +78,7 @@ def packing_loop(packing: Packing, prefix: str) -> list[str]:
     return [*lines, f"{prefix}.packed:", wait(STORED)]
 
 
-def _whole_number(packing: Packing, prefix: str) -> list[str]:
+def _global_block(packing: Packing, prefix: str) -> list[str]:
     """Number of a patch's block t5 among all, in a7; there may be none such."""
     g = packing.patch
     if g is None:

@@ -41,7 +41,7 @@ def patch_blocks(p: Problem, g: Grid) -> tuple[int, int]:
     return min(rows, p.block_rows), min(columns, p.block_columns)
 
 
-def fits_near(p: Problem, g: Grid, packed: int) -> bool:
+def fits_cache(p: Problem, g: Grid, packed: int) -> bool:
     """Whether what a shire needs of both factors is at most half of its L2, and tiles that it packs in the `packed`
     bytes of its scratchpad that are free.
     """

@@ -16,9 +16,9 @@ from polyloom.targets.minion.map.product.grid import candidate_grids, grid
 from polyloom.targets.minion.map.product.loop import Problem
 from polyloom.targets.minion.map.product.operand import INT8, packed_tiles
 from polyloom.targets.minion.map.product.operand_staging import Stage
-from polyloom.targets.minion.map.product.patch_prefetch import fits_near
+from polyloom.targets.minion.map.product.patch_prefetch import fits_cache
 from polyloom.targets.minion.map.product.predict import cycles, fma_cycles, hides_loads, packing_cycles, resident_cycles
-from polyloom.targets.minion.map.product.predict_near import near_cycles
+from polyloom.targets.minion.map.product.predict_prefetched import prefetched_cycles
 from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
 from polyloom.targets.minion.words.layout import align_rows
 from polyloom.targets.minion.words.tiles import ROWS, WORD, Grid, Tiles
@@ -54,7 +54,7 @@ def total_cycles(p: Problem, source: Tiles | None, g: Grid, setting: Setting) ->
     if setting.options.resident:
         return resident_cycles(p, g)
     if p.near:
-        return near_cycles(p, g, fma_cycles(p), (source or p.right).stride, setting.team.shire_minions)
+        return prefetched_cycles(p, g, fma_cycles(p), (source or p.right).stride, setting.team.shire_minions)
     return cycles(p, g, uses_staging(p, g, setting)) + (0 if source is None else packing_cycles(p, setting.team))
 
 
@@ -63,11 +63,11 @@ def fit_blocks(m: Multiplied, p: Problem, source: Tiles | None, setting: Setting
     usual = fit_block_height(m, p, setting)
     if setting.options.resident or p.broadcast or (setting.options.split_k or 1) > 1:
         return usual
-    found = [usual, *near_problems(p, source, setting)]
+    found = [usual, *prefetched_problems(p, source, setting)]
     return min(found, key=lambda each: total_cycles(each[0], source, each[1], setting))
 
 
-def near_problems(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
+def prefetched_problems(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
     """Candidates whose operands are brought into L2, by the height of blocks. Their prediction was fitted to short
     products.
     """
@@ -86,7 +86,7 @@ def near_problems(p: Problem, source: Tiles | None, setting: Setting) -> Iterato
         if q.begins is not None and q.block_rows * height > align_rows(p.rows):
             continue
         for g in candidate_grids(setting.team, 1):
-            if _reads_all_banks(g, setting.team.shire_minions) and fits_near(q, g, room):
+            if _reads_all_banks(g, setting.team.shire_minions) and fits_cache(q, g, room):
                 yield replace(q, shares=can_share(g, q.block_rows, q.block_columns)), g
 
 

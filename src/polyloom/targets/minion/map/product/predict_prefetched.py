@@ -56,7 +56,7 @@ _WEIGHTS: Final[dict[Name, _Weights]] = {
 }
 
 
-def near_cycles(p: Problem, g: Grid, fma: int, pitch: int, shire_minions: int) -> int:
+def prefetched_cycles(p: Problem, g: Grid, fma: int, pitch: int, shire_minions: int) -> int:
     """Predicted cycles; `fma` are those of a step's multiplication, `pitch` the bytes between rows of the right factor
     in memory.
     """
