@@ -45,7 +45,7 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
     if setting.options.resident:
         return _resident_product(m, p, g, setting)
     if p.near:
-        return _near_product(m, p, g, source, setting)
+        return _prefetched_product(m, p, g, source, setting)
     made, scratch = packing_parts(p, source, m.place, setting)
     if stages:
         stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
@@ -68,7 +68,7 @@ def predicted_cycles(m: Multiplied, setting: Setting) -> int:
     return total_cycles(p, source, g, setting)
 
 
-def _near_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None, setting: Setting) -> Made:
+def _prefetched_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None, setting: Setting) -> Made:
     """Product whose operands second harts bring into L2: shires do not wait for one another."""
     team, prefix = setting.team, setting.prefix
     made = [Part(("andi t0, s1, 1", f"bnez t0, {prefix}.skip"), m.place)]
@@ -79,7 +79,7 @@ def _near_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None, sett
         made += [Part(tuple(packing_loop(packing, prefix)), replace(m.place, reason=_PACKS))]
         made += [barrier(own, f"{prefix}.all", _PACKED)]
     streams = is_factor_overwritten(setting, m.found.right.array)
-    made += [Part((*product_loop(p, g, prefix), *first_hart_waits(setting, streams=streams)), m.place)]
+    made += [Part((*product_loop(p, g, prefix), *leading_hart_waits(setting, streams=streams)), m.place)]
     ahead = prefetch_patch(p, source, g, team, f"{prefix}.near")
     factors = {setting.arrays[matrix.array].name for matrix in (m.found.left, m.found.right)}
     # A later phase may read lines, for which the hart that has asked for them waits.
@@ -119,11 +119,11 @@ def phase_end_waits(setting: Setting, *, splits: bool = False, streams: bool = F
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
-    waits = first_hart_waits(setting, splits=splits, streams=streams)
+    waits = leading_hart_waits(setting, splits=splits, streams=streams)
     return ["andi t0, s1, 1", f"bnez t0, {skip}", *waits, f"{skip}:"] if setting.team.harts == 2 else waits
 
 
-def first_hart_waits(setting: Setting, *, splits: bool = False, streams: bool = False) -> list[str]:
+def leading_hart_waits(setting: Setting, *, splits: bool = False, streams: bool = False) -> list[str]:
     """Waits of hart 0 at the end of a phase."""
     if setting.is_last:
         return []
