@@ -8,6 +8,7 @@ import pytest
 
 from polyloom.cli.bench import minion
 from polyloom.cli.bench import minion_memory as memory
+from polyloom.cli.bench.minion_tables import short
 
 ASKED = {
     "cycles an operation": 3,
@@ -50,6 +51,23 @@ def test_rows_that_nothing_was_fitted_to(row: minion.Measure) -> None:
 def test_predictions_of_products(element: str, resident: bool) -> None:
     figures = minion.product_figures(minion.Product(element, (512, 512, 512), resident, {}))
     assert figures["predicted_cycles"] == pytest.approx(figures["cycles"], rel=0.1)
+
+
+def assert_near_best(element: str, size: int, tried: tuple[int, ...]) -> None:
+    chosen, best, ratio = short.short_rows(element, size, tried)
+    assert ratio["model"] <= 1.05, (chosen, best)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("element", short.ELEMENTS)
+def test_as_many_minions_as_pay(element: str) -> None:
+    assert_near_best(element, 64, (32, 128, 512, 1024))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", short.SIZES)
+@pytest.mark.parametrize("element", short.ELEMENTS)
+def test_as_many_minions_as_pay_of_all(element: str, size: int) -> None:
+    assert_near_best(element, size, short.TRIED)
 
 
 @pytest.mark.long

@@ -26,6 +26,7 @@ from polyloom.cli.bench import minion_chains as chains
 from polyloom.cli.bench import minion_memory as memory
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.cli.bench.minion_programs import LINE, SHIRE, Measure
+from polyloom.cli.bench.minion_tables import networks, short
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import peer as emulator
@@ -54,7 +55,9 @@ def _rows(peer: str | None) -> Iterator[Row]:
     yield from map(_measure_row, measures())
     yield from ({**_measure_row(row), "what": f"blind: {row.what}"} for row in memory.blind_rows())
     yield from product_table()
+    yield from short.rows()
     yield from chains.rows()
+    yield from networks.rows()
     yield from chains.convolution_rows()
     yield from speeds()
     yield from thread_rows()
@@ -237,20 +240,6 @@ PRODUCTS: Final = (
     Product("f32", (1024, 1024, 1024), False, {"cycles": 142_400, "host_seconds": 60}),
     Product("f32", (2048, 2048, 2048), False, {"utilization": 0.80, "cycles": 1_115_000}),
 )
-_SUMS: Final = {"f32": ("f32", ""), "f16": ("f32", "to_f32"), "i8": ("i32", "to_i32")}
-"""The type of the sum, and what makes a factor one of it."""
-
-
-def source(element: str) -> str:
-    """A product's equations."""
-    result, convert = _SUMS[element]
-    term = f"{convert}(A[i, k]) * {convert}(B[k, j])" if convert else "A[i, k] * B[k, j]"
-    return (
-        f"parameter N >= 0, M >= 0, K >= 0\ninput A[N, K]: {element}, B[K, M]: {element}\noutput C[N, M]: {result}\n\n"
-        f"for 0 <= i < N, 0 <= j < M, 0 <= k < K do\n"
-        f"  c[i, j, k] = {term} if k = 0\n  c[i, j, k] = c[i, j, k-1] + {term} if k >= 1\n"
-        "  C[i, j] = c[i, j, k] if k = K - 1\n"
-    )
 
 
 def product_table() -> Iterator[Row]:
@@ -296,19 +285,13 @@ def prepare_product(product: Product) -> tuple[api.Instance, Mapping[str, NDArra
     n, m, k = product.sizes
     with temporary.temporary_folder() as folder:
         path = folder / "product.pla"
-        path.write_text(source(product.element), encoding="utf-8")
+        path.write_text(short.source(product.element), encoding="utf-8")
         instance = api.compile(path, on="minion:1024", resident=product.resident).prepare_instance(
             {"N": n, "M": m, "K": k}
         )
     random = np.random.default_rng(1)
     shapes = {"A": (n, k), "B": (k, m)}
-    return instance, {name: _operand(product.element, shape, random) for name, shape in shapes.items()}
-
-
-def _operand(element: str, shape: tuple[int, int], random: np.random.Generator) -> NDArray[np.generic]:
-    if element == "i8":
-        return random.integers(-128, 128, shape).astype(np.int8)
-    return random.standard_normal(shape).astype({"f32": np.float32, "f16": np.float16}[element])
+    return instance, {name: short.operand(product.element, shape, random) for name, shape in shapes.items()}
 
 
 # --- the vendor's emulator ---

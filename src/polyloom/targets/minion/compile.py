@@ -12,30 +12,24 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.diagnostics import input_error
-from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
-from polyloom.ir.signature import Argument, Extent, Signature, array_argument, plan_signature
+from polyloom.ir.signature import Signature, plan_signature
 from polyloom.ir.ssa import Place as IrPlace
 from polyloom.targets.minion.map.assembly import executable
 from polyloom.targets.minion.map.cache_operations import MOST, evict_array, prefetch_array
-from polyloom.targets.minion.map.frame import Mode, Part, Team, barrier, end_code, start_code
-from polyloom.targets.minion.map.phase_work import Content, Later, Made, Setting, Work
+from polyloom.targets.minion.map.frame import Part, Team, barrier, end_code, start_code
+from polyloom.targets.minion.map.phase_work import Content, Made, Setting
+from polyloom.targets.minion.map.placement import bind_extents, place_program
 from polyloom.targets.minion.map.product.fuse_products import chain_products
 from polyloom.targets.minion.map.product.tensor_assembly import PREFETCHED, wait
-from polyloom.targets.minion.memory_map import DRAM, SCRATCHPAD
+from polyloom.targets.minion.memory_map import DRAM
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
-from polyloom.targets.minion.words.layout import DATA, Placed, align_page, check_room, place_arguments
+from polyloom.targets.minion.words.layout import Placed, align_page, check_room
 from polyloom.targets.minion.words.note import Note
 from polyloom.targets.minion.words.resident import Home
 from polyloom.targets.minion.words.tiles import TILE
 from polyloom.targets.target import Json
-
-# The mode of L1 is set once, at the start: each change of it invalidates sets of the cache (programmer's reference
-# manual, chapter 8), so that data not yet written back would be lost between phases.
-_ORDER: Final[tuple[Mode, ...]] = ("shared", "split", "scratchpad")
-"""Of modes: a program has the last one that any of its phases asks for."""
-
 
 # Reasons that the listing prints beside code that no line of the source asked for.
 _OLD: Final = IrPlace(reason="forgets copies of what is about to change")
@@ -54,41 +48,21 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     plan = content.plan
     signature = bind_extents(plan_signature(plan), values)
     _check_extents(signature)
-    kept = bind_extents(
-        replace(plan_signature(plan), arguments=tuple(map(_intermediate_argument, plan.intermediates))), values
-    )
-    team = choose_team(content.works, where)
-    # Arrays between phases are not seen by the host, so they need not lie in DRAM: from the scratchpad of the shire a
-    # load takes 47 cycles, from DRAM more than 200.
-    within, bytes_ = _scratchpad_placement(kept, team, where.machine.scratchpad_bytes)
-    outside = () if within else kept.arguments
-    placed = place_arguments(replace(signature, arguments=(*signature.arguments, *outside)), {})
-    by_name = {p.name: p for p in (*placed, *within)}
-    bound = [_bind_places(phase, by_name) for phase in plan.phases]
-    # The last phase alone may leave its result where the host evicts it; all others write for phases behind them.
-    last = len(bound) - 1
-    settings = [
-        Setting(values, b, team, f"p{n}", 0, options, bytes_, n == last, _subsequent_accesses(plan, n))
-        for n, b in enumerate(bound)
-    ]
-    # Second harts are started for all phases as soon as one phase has work for them (prefetching, tensor_load_l2):
-    # harts are released once, at the start.
-    if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, settings, strict=True)):
-        team = replace(team, harts=2)
+    laid = place_program(content, where, values, options)
+    team, by_name = laid.team, laid.named_arrays
     # What phases pack or stage in DRAM lies behind the arrays, each phase's behind that of the phase before.
-    free = align_page(max((p.address + p.room for p in placed), default=DATA))
-    # The team is known only now, because whether a phase has helpers depends on its setting.
-    made = _generate_phases(content, [replace(s, team=team) for s in settings], free)
-    arguments = placed[: len(signature.arguments)]
+    made = _generate_phases(content, laid.settings, laid.free)
     facts: dict[str, Json] = {
+        "minions_used": team.minions,
+        "intermediates": [list[Json](row) for row in laid.rows()],
         "phases": [work.what for work in content.works],
         "off_tensor": list(content.off_tensor),
         **_merge_facts(made),
     }
     home = _resident_home(made)
-    note = Note(signature, where.machine, where.minions, arguments, facts, _macs(made), _peak_macs(made), home)
+    note = Note(signature, where.machine, where.minions, laid.arguments, facts, _macs(made), _peak_macs(made), home)
     meetings = _place_barriers(content, made, team)
-    parts = [start_code(team), *_prefetch_inputs(content, by_name, team)]
+    parts = [start_code(team, where.minions), *_prefetch_inputs(content, by_name, team)]
     first = 0
     for number, (each, meets) in enumerate(zip(made, meetings, strict=True)):
         # Barrier 31 joins phases; products have 30 for packed tiles and the lowest ones for chunks in the scratchpad.
@@ -96,22 +70,6 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
         parts += [*_evict_stale_arrays(content, first, each.phases, by_name, team), *each.parts]
         first += each.phases
     return executable([*parts, end_code()], note)
-
-
-def _scratchpad_placement(kept: Signature, team: Team, room: int) -> tuple[tuple[Placed, ...], int]:
-    """Scratchpad allocation of the arrays between phases, and how many bytes of the scratchpad phases have to
-    themselves.
-
-    They lie at its end if there is one shire, whose scratchpad all harts reach as their own, and half of it holds them;
-    else nowhere, and all bytes are left to the phases.
-    """
-    made = place_arguments(kept, {}, 0) if team.shires == 1 else ()
-    size = align_page(made[-1].address + made[-1].room) if made else room
-    # The other half is for the operands that products stage there; a product without room for them costs more than an
-    # intermediate array in DRAM.
-    if size > room // 2:
-        return (), room
-    return place_arguments(kept, {}, SCRATCHPAD + room - size), room - size
 
 
 def _generate_phases(content: Content, settings: Sequence[Setting], free: int) -> list[Made]:
@@ -141,21 +99,6 @@ def _has_later_readers(plan: Plan, number: int) -> bool:
     return bool(written & (later | {array.name for array in plan.outputs}))
 
 
-def _subsequent_accesses(plan: Plan, number: int) -> Later:
-    """Liveness at the end of a phase, by one backward walk over those behind it: arrays that are accessed, written, and
-    written after an earlier access.
-    """
-    touched, again, written = frozenset[str](), frozenset[str](), frozenset[str]()
-    for phase in reversed(plan.phases[number + 1 :]):
-        own = frozenset(name for _, name in phase.outputs)
-        # Walking backward, what is in `touched` is accessed further behind: a line that the cache still holds then
-        # would be an old copy.
-        again |= own & touched
-        written |= own
-        touched |= own | {name for _, name in phase.inputs}
-    return Later(touched, written, again)
-
-
 def _merge_facts(made: Sequence[Made]) -> dict[str, Json]:
     """Facts of the report, over all phases: the most parts of a sum, whether any is broadcast, the sum of predicted
     cycles; others are those of the last phase that has them.
@@ -167,29 +110,6 @@ def _merge_facts(made: Sequence[Made]) -> dict[str, Json]:
     return found | ({"broadcast": True} if any(m.facts.get("broadcast") for m in made) else {})
 
 
-def choose_team(works: Sequence[Work], where: Place) -> Team:
-    """Team of a program: all minions of the place, as many harts as any phase uses, and the mode of L1 that the most
-    demanding one needs.
-    """
-    asked = max(_ORDER.index(work.mode) for work in works)
-    return Team(where.minions, max(work.harts for work in works), _ORDER[asked])
-
-
-def bind_extents(signature: Signature, values: Mapping[str, int]) -> Signature:
-    """Signature for values of the parameters: extents are numbers, and no parameter is left."""
-    arguments = tuple(
-        # An extent is a sum of products of parameters: a number is the product of none, and 0 the empty sum.
-        replace(a, shape=tuple(Extent((((), n),) if n else ()) for n in a.extents(values)))
-        for a in signature.arguments
-    )
-    return Signature(signature.name, (), (), arguments)
-
-
-def _intermediate_argument(array: Array) -> Argument:
-    """An array between phases, as an argument that the host neither gives nor takes."""
-    return array_argument(array, is_input=False, is_output=False)
-
-
 def _check_extents(signature: Signature) -> None:
     """Errors: PL1335 where an array has no elements."""
     for argument in signature.arguments:
@@ -197,11 +117,6 @@ def _check_extents(signature: Signature) -> None:
         if 0 in argument.extents({}):
             message = f"`{argument.name}` has no elements: one of its extents is 0"
             raise input_error("PL1335", message, help="give sizes of at least 1")
-
-
-def _bind_places(phase: Phase, placed: Mapping[str, Placed]) -> dict[str, Placed]:
-    """Places of arrays by the names of the phase's own program; scalars that parameters determine have no place."""
-    return {inner: placed[outer] for inner, outer in (*phase.inputs, *phase.outputs) if outer in placed}
 
 
 def _macs(made: Sequence[Made]) -> int:
@@ -232,14 +147,13 @@ def _place_barriers(content: Content, made: Sequence[Made], team: Team) -> list[
     Bernstein 1966).
 
     True where minions wait for each other: before a phase that accesses what one since the last barrier writes, or
-    writes what it accesses. Second harts, which may be phases ahead, meet before and behind each phase that is not SIMD
-    loops, because there they do other work than the first harts.
+    writes what it accesses. Second harts, which may be phases ahead, meet before and behind each phase that they stage
+    operands for, whose credits are those of barriers.
     """
-    found, first, pending = list[bool](), 0, list[tuple[Phase, Work]]()
+    found, first, pending = list[bool](), 0, list[tuple[Phase, bool]]()
     for each in made:
-        phases = list(zip(content.plan.phases, content.works, strict=True))[first : first + each.phases]
-        # In SIMD loops both harts of a minion compute; elsewhere the second one only helps the first.
-        is_apart = team.harts == 2 and any(work.what != "simd" for _, work in (*pending, *phases))
+        phases = [(phase, each.staged) for phase in content.plan.phases[first : first + each.phases]]
+        is_apart = team.harts == 2 and any(staged for _, staged in (*pending, *phases))
         meets = bool(pending) and (is_apart or any(_has_dependence(a, b) for a, _ in pending for b, _ in phases))
         found.append(meets)
         # A barrier orders all phases before it, so none of them can conflict with a later one any more.

@@ -17,6 +17,8 @@ DRAM_BYTES: Final = 32 << 30
 RESET: Final = DRAM + 0x1000
 """Where harts start unless told otherwise: the emulators' reset address."""
 SCRATCHPAD: Final = 0x8000_0000
+OWN_SCRATCHPAD: Final = SCRATCHPAD + (0x7F << 23)
+"""That of whichever shire asks."""
 _INTERLEAVED: Final = 1 << 30
 _SHIRE_SHIFT: Final = 23
 # Shire number 0x7F addresses the scratchpad of the shire that issues the access ("Memory map"): the same code serves

@@ -170,6 +170,9 @@ class Options:
         *_LOOPS,
         default=False,
     )
+    all_minions: bool = option(
+        "let all minions take part in products, also where fewer are predicted to be faster", *_LOOPS, default=False
+    )
     resident: bool = option("start with packed operands in the scratchpads that use them", *_LOOPS, default=False)
     include: tuple[str, ...] = option(
         "a folder whose files `.include` may read; may be repeated",

@@ -22,6 +22,9 @@ SHAPES = [
     (40, 100, 18, 7),
     (33, 70, 91, 32),
     (70, 81, 5, 64),
+    # Second harts that have nothing to load in a whole ring of chunks, because their patch lies behind the last blocks.
+    (16, 48, 256, 64),
+    (20, 70, 260, 96),
 ]
 
 

@@ -8,9 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tests.targets.minion.gemm.test_waits import waits_that_no_one_needs
+from tests.targets.minion.gemm.test_waits import waits_that_no_one_needs, without_near
 
 import polyloom as pl
+
+__all__ = ("without_near",)
 
 CHAINS = {
     "bytes": ("i8", "bias[M]: i32, scale[M]: f32", "sat8(max(round_i32(to_f32(c[i, j, k] + bias[j]) * scale[j]), 0))"),
@@ -59,6 +61,7 @@ def test_chains(chain: str, n: int, m: int, k: int, minions: int, tmp_path: Path
 
 @pytest.mark.parametrize("chain", CHAINS)
 @pytest.mark.parametrize("sizes", [(70, 90, 300), (128, 64, 512)])
+@pytest.mark.usefixtures("without_near")
 def test_staged(chain: str, sizes: tuple[int, int, int], tmp_path: Path) -> None:
     """The second harts bring tiles, cooperatively where the blocks are even; vectors come from DRAM."""
     result = ran(chain, sizes, "minion:8", tmp_path)

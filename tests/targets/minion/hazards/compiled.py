@@ -15,6 +15,8 @@ from polyloom.targets.target import Loaded
 
 WAIT, FLUSH, EVICT = 0x830, 0x8BF, 0x89F
 _SYSTEM, _NOP = 0x73, 0x13
+_PACE = 0x83031073
+"""`csrw tensor_wait, t1`, which paces prefetches: a wait for time, not for results."""
 
 
 def guards(data: bytes) -> Iterator[tuple[int, int]]:
@@ -35,7 +37,7 @@ def _in_code(data: bytes, at: int, end: int) -> Iterator[tuple[int, int]]:
             at += 2
             continue
         (word,) = struct.unpack_from("<I", data, at)
-        if word & 0x7F == _SYSTEM and word >> 12 & 3 and word >> 20 in (WAIT, FLUSH, EVICT):
+        if word != _PACE and word & 0x7F == _SYSTEM and word >> 12 & 3 and word >> 20 in (WAIT, FLUSH, EVICT):
             yield at, word >> 20
         at += 4
 

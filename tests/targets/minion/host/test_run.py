@@ -193,6 +193,9 @@ TRAPS = {
     "atomic": ".word 0x0002a2af\n",
     "emulated": "li t0, 0x2000\ncsrrs x0, mstatus, t0\nfdiv.s f0, f1, f2\n",
     "pcie": "li t0, 0x4000000000\nlw t1, 0(t0)\n",
+    # Behind the 2,560 KiB of shire 0, and a shire that the chip does not have.
+    "scratchpad-end": "li t0, 0x80280000\nlw t1, 0(t0)\n",
+    "scratchpad-missing": "li t0, 0x90000000\nlw t1, 0(t0)\n",
     "service-processor": "li t0, 0x40000000\nsw t1, 0(t0)\n",
     "fetch-outside-dram": "li t0, 0x80000000\njalr x0, 0(t0)\n",
     "breakpoint": "ebreak\n",

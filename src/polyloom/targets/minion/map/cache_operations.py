@@ -35,6 +35,11 @@ def prefetch_array(address: int, size: int, team: Team, prefix: str, *, all_hart
     return _distribute_lines("prefetch_va", _L2, address, size // TILE, team, prefix, team.harts if all_harts else 1)
 
 
+def prefetch_word(address: int) -> int:
+    """Word of a prefetch into L2 of one line; the number of further ones is in its lowest bits."""
+    return address | _L2 << _LEVEL
+
+
 def evict_array(address: int, size: int, team: Team, prefix: str) -> list[str]:
     """Evictions of an array's lines, by all harts, from L2 as well."""
     lines = _distribute_lines("evict_va", _L3, address, -(-size // TILE), team, prefix, team.harts)

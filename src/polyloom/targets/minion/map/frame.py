@@ -76,15 +76,19 @@ def span_place(span: Span | None, reason: str = "") -> Place:
     return Place(reason=reason) if span is None else Place(span.source.name, span.line, 0, reason)
 
 
-def start_code(team: Team) -> Part:
+def start_code(team: Team, given: int = 0) -> Part:
     """Start-up of every hart: s0, s1, m0 = 0xFF, the L1's mode (manual, chapter 8). What follows runs on every
-    worker.
+    worker; of the `given` minions, those that are not in the team end.
     """
     # mhartid is shire · 64 + minion · 2 + hart: shifted right by one, it is the minion's number in the chip.
     lines = ["start:", "csrr s1, mhartid", "srli s0, s1, 1", f"li t0, {_FLOATS_ON:#x}"]
     # Without mstatus.FS, floating-point and SIMD instructions are illegal at reset (RISC-V privileged manual, mstatus).
+    # A jump reaches further than a branch.
+    away = ["j end", "start.part:"]
+    lines += [f"li t1, {team.minions}", "bltu s0, t1, start.part", *away] if team.minions < given else []
     lines += ["csrs mstatus, t0", "andi t0, s1, 1"]
-    lines += ["bnez t0, start.second"] if team.harts == 2 else ["bnez t0, end"]
+    alone = ["beqz t0, start.first", "j end", "start.first:"]
+    lines += ["bnez t0, start.second"] if team.harts == 2 else alone
     for mode in _MODES[team.mode]:
         # Only hart 0 writes the mode: a second write would empty the cache again.
         lines += [f"li t0, {mode}", "csrw mcache_control, t0"]

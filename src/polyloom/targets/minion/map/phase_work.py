@@ -78,7 +78,7 @@ class Setting:
 class Made:
     """Generated code of a phase. `macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0:
     not of interest), `scratch` the bytes that the phase takes there, `home` where arrays are that are not in DRAM,
-    `phases` how many it is.
+    `phases` how many it is. `staged`: its second harts give and take credits.
     """
 
     parts: tuple[Part, ...]
@@ -88,6 +88,7 @@ class Made:
     scratch: int = 0
     home: Home | None = None
     phases: int = 1
+    staged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class Work:
     hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether second harts help at
     these sizes. `bounds`: how far elements of a result may be from `results`, by the parameters, its inputs, the bounds
     of their errors, and its shape. `product`: what may become one loop with the product that reads its result.
-    `is_discrete`: results are integers, which the source has, too.
+    `is_discrete`: results are integers, which the source has, too. `cycles`: prediction for a team.
     """
 
     what: str
@@ -123,6 +124,7 @@ class Work:
     exact: bool = True
     product: Multiplied | None = None
     is_discrete: bool = False
+    cycles: Callable[[Setting], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

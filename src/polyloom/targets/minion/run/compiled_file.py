@@ -37,12 +37,13 @@ def compile_facts(data: bytes) -> Mapping[str, Json]:
 
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     """Summary rows that a reader wants first."""
-    used = data.get("utilization")
+    share = data.get("utilization")
     phases = set(cast(Sequence[str], data.get("phases") or ("product",)))
     # The peak of a program is that of the unit that does most of its multiply-adds.
     unit = "tensor units'" if phases & {"product", "convolution", "matrix-vector"} else "vectors'"
-    busy = f", {used:.1%} of the {unit} peak" if isinstance(used, float) else ""
-    rows = [("minions", f"{data['minions']}")]
+    busy = f", {share:.1%} of the {unit} peak" if isinstance(share, float) else ""
+    used = data.get("minions_used", data["minions"])
+    rows = [("minions", f"{data['minions']}" if used == data["minions"] else f"{data['minions']}, {used} take part")]
     rows += [("in order", str(why)) for why in cast(Sequence[str], data.get("serial") or ())]
     rows += [("not on tensor units", str(why)) for why in cast(Sequence[str], data.get("off_tensor") or ())]
     return [*rows, ("cycles", f"{data['cycles']}{busy}")] if data["cycles"] is not None else rows

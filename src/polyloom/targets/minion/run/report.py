@@ -11,7 +11,7 @@ from typing import Final
 
 from polyloom.diagnostics import INPUT, Diagnostic
 from polyloom.targets.minion.machine import Machine
-from polyloom.targets.minion.memory_map import region_name
+from polyloom.targets.minion.memory_map import find_gap, region_name
 from polyloom.targets.minion.run.model import Outcome, Setup, Trap
 from polyloom.targets.minion.words.locate import Locator
 
@@ -61,7 +61,7 @@ def trap_diagnostic(trap: Trap, locator: Locator, machine: Machine) -> Diagnosti
     notes = [f"cause {trap.cause}, value {trap.value:#x}"]
     # mtval has the address only for faults of accesses (RISC-V privileged manual, mtval).
     if trap.cause in _ACCESSES:
-        notes.append(f"{trap.value:#x} is {region_name(machine, trap.value)}")
+        notes.append(f"{trap.value:#x} is {_place_name(machine, trap.value)}")
     # An address without memory has no word to show.
     if trap.cause == 2 and trap.word:
         notes.append(f"the word is {trap.word:#010x}")
@@ -70,6 +70,14 @@ def trap_diagnostic(trap: Trap, locator: Locator, machine: Machine) -> Diagnosti
     if trap.cause == 1 and machine.is_erbium:
         help = "harts fetch instructions from MRAM, the boot ROM and the scratch SRAM"
     return Diagnostic("PL1309", message, INPUT, notes=tuple(notes), help=help)
+
+
+def _place_name(machine: Machine, address: int) -> str:
+    """Name of the place of an address that faulted: beyond which memory it is, or its region."""
+    gap = find_gap(machine, address, 1)
+    if gap is None:
+        return region_name(machine, address)
+    return f"beyond {gap.what.removeprefix('the end of ')}" if gap.what.startswith("the end of ") else gap.what
 
 
 def end_diagnostic(outcome: Outcome, locator: Locator, setup: Setup) -> Diagnostic | None:

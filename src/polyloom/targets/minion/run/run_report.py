@@ -31,7 +31,7 @@ _LONGEST: Final = 48
 
 def reports(facts: Mapping[str, Json], cycles: int | None, listing: str) -> Sequence[Report]:
     """Tables of a run; `facts` are the keys of `run --json`, `listing` is that of the program."""
-    tables = [_bytes(facts, cycles), None if cycles is None else _waits(facts), _loop(listing)]
+    tables = [_bytes(facts, cycles), _intermediates(facts), None if cycles is None else _waits(facts), _loop(listing)]
     return (Report(tables=tuple(table for table in tables if table is not None), bottleneck=_bottleneck(facts)),)
 
 
@@ -51,6 +51,13 @@ def _bytes(facts: Mapping[str, Json], cycles: int | None) -> Table | None:
         if found.get(level)
     ]
     return Table("Bytes by level", ("from and to", "bytes", "a cycle"), tuple(rows)) if rows else None
+
+
+def _intermediates(facts: Mapping[str, Json]) -> Table | None:
+    """Table of the arrays between phases: where each lies, and its bytes."""
+    rows = cast("Sequence[tuple[str, str, int]]", facts.get("intermediates") or ())
+    found = tuple((name, where, f"{size:,}") for name, where, size in rows)
+    return Table("Arrays between phases", ("array", "in", "bytes"), found) if found else None
 
 
 def _waits(facts: Mapping[str, Json]) -> Table | None:

@@ -59,7 +59,7 @@ class Placed:
         """Bytes to reserve: transposing and interleaving loads read whole groups of rows, so zeros follow the last
         one.
         """
-        return self.pitch * (-(-self.rows // _ROWS) * _ROWS if len(self.shape) > 1 else 1)
+        return self.pitch * (align_rows(self.rows) if len(self.shape) > 1 else 1)
 
     @property
     def size(self) -> int:
@@ -83,6 +83,11 @@ class Placed:
         """Array of the bytes, the inverse of `laid`."""
         found = np.frombuffer(data, self.dtype).reshape(self.rows, self.pitch // self.dtype.itemsize)
         return found[:, : self.width].reshape(self.shape).copy()
+
+
+def align_rows(rows: int) -> int:
+    """Rows for which an array has room."""
+    return -(-rows // _ROWS) * _ROWS
 
 
 def align_page(address: int) -> int:

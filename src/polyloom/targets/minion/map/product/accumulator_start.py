@@ -24,10 +24,11 @@ _TO_L3: Final = 2 << 58
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Blocks of the array with which sums begin; `evicts`: whether its lines may not stay in caches."""
+    """Blocks of `rows` rows of the array with which sums begin; `evicts`: whether its lines may not stay in caches."""
 
     tiles: Tiles
     evicts: bool
+    rows: int = ROWS
 
 
 def accumulates(b: Begin | None, split: Split) -> bool:
@@ -53,9 +54,9 @@ def load_block(b: Begin, row_number: str, column_number: str) -> list[str]:
     lines = [wait(STORED), li("t2", t.address), li("t0", t.stride)]
     lines += [*add_scaled("t1", row_number, t.block_step, "t2"), *add_scaled("t1", column_number, t.depth_step, "t2")]
     lines += ["mv t1, t2"]
-    for n in range(ROWS):
+    for n in range(b.rows):
         lines += [*load_row("t1", n), "add t1, t1, t0"]
-    return [*lines, *(evict_lines("t2", ROWS, t.stride) if b.evicts else [])]
+    return [*lines, *(evict_lines("t2", b.rows, t.stride) if b.evicts else [])]
 
 
 def load_row(address: str, number: int = 0) -> list[str]:

@@ -10,24 +10,27 @@ from typing import Final
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.ssa import Place
-from polyloom.targets.minion.map.frame import Part, barrier
+from polyloom.targets.minion.map.frame import Part, Team, barrier
 from polyloom.targets.minion.map.phase_work import Made, Multiplied, Setting
 from polyloom.targets.minion.map.product.accumulator_start import Begin
 from polyloom.targets.minion.map.product.cooperative_loads import can_share
 from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import INT8, lhs_tiles, packed_tiles, rhs_tiles
 from polyloom.targets.minion.map.product.operand_staging import Stage, staged_loop
-from polyloom.targets.minion.map.product.pack_tiles import packing_loop
-from polyloom.targets.minion.map.product.predict import cycles, packing_cycles, resident_cycles
+from polyloom.targets.minion.map.product.pack_tiles import Packing, packing_loop
+from polyloom.targets.minion.map.product.patch_prefetch import patch_blocks, prefetch_patch, prefetch_waits
+from polyloom.targets.minion.map.product.predict import resident_cycles
 from polyloom.targets.minion.map.product.quant import build_quant
 from polyloom.targets.minion.map.product.tensor_assembly import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
-from polyloom.targets.minion.map.product.tile_selection import fit_block_height, uses_staging
+from polyloom.targets.minion.map.product.tile_selection import fit_blocks, total_cycles, uses_staging
 from polyloom.targets.minion.words.resident import Home, Resident
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
 
 _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
+_AHEAD: Final = "brings operands nearer before they are needed"
+_PACKS: Final = "packs a factor into the order of the tensor unit"
 
 
 def product_code(m: Multiplied, setting: Setting) -> Made:
@@ -35,12 +38,14 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
     would change, PL1333 for --broadcast where nothing is split.
     """
     p, source = build_problem(m, setting)
-    p, g = fit_block_height(m, p, setting)
+    p, g = fit_blocks(m, p, source, setting)
     stages = setting.team.harts == 2 and not setting.options.resident and uses_staging(p, g, setting)
     # Cooperation needs the final grid, which the choice of the height may change.
     p = replace(p, shares=_loads_cooperatively(p, g, stages))
     if setting.options.resident:
         return _resident_product(m, p, g, setting)
+    if p.near:
+        return _prefetched_product(m, p, g, source, setting)
     made, scratch = packing_parts(p, source, m.place, setting)
     if stages:
         stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
@@ -51,9 +56,38 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
             *phase_end_waits(setting, splits=g.parts > 1, streams=is_factor_overwritten(setting, m.found.right.array)),
         )
         made.append(on_first_harts(Part(lines, m.place), setting, "skip"))
-    predicted = cycles(p, g, stages) + (0 if source is None else packing_cycles(p, setting.team))
+    predicted = total_cycles(p, source, g, setting)
     facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": predicted}
-    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch)
+    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch, staged=stages)
+
+
+def predicted_cycles(m: Multiplied, setting: Setting) -> int:
+    """Predicted cycles of a product for a team, before its code is made. Errors: as `product_code`."""
+    p, source = build_problem(m, setting)
+    p, g = fit_blocks(m, p, source, setting)
+    return total_cycles(p, source, g, setting)
+
+
+def _prefetched_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None, setting: Setting) -> Made:
+    """Product whose operands second harts bring into L2: shires do not wait for one another."""
+    team, prefix = setting.team, setting.prefix
+    made = [Part(("andi t0, s1, 1", f"bnez t0, {prefix}.skip"), m.place)]
+    if source is not None:
+        # First harts alone: second ones wait for nothing that is packed.
+        own = Team(team.shire_minions)
+        packing = Packing(source, p.right.address, patch_blocks(p, g)[1], p.steps, own.minions, g, p.block_columns)
+        made += [Part(tuple(packing_loop(packing, prefix)), replace(m.place, reason=_PACKS))]
+        made += [barrier(own, f"{prefix}.all", _PACKED)]
+    streams = is_factor_overwritten(setting, m.found.right.array)
+    made += [Part((*product_loop(p, g, prefix), *leading_hart_waits(setting, streams=streams)), m.place)]
+    ahead = prefetch_patch(p, source, g, team, f"{prefix}.near")
+    factors = {setting.arrays[matrix.array].name for matrix in (m.found.left, m.found.right)}
+    # A later phase may read lines, for which the hart that has asked for them waits.
+    ahead += prefetch_waits(p, g) if factors & setting.later.touched else []
+    made += [Part((f"j {prefix}.over", f"{prefix}.skip:", *ahead, f"{prefix}.over:"), replace(m.place, reason=_AHEAD))]
+    predicted = total_cycles(p, source, g, setting)
+    facts: dict[str, Json] = {"split_k": 1, "broadcast": False, "predicted_cycles": predicted}
+    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, 0)
 
 
 def useful_macs(m: Multiplied, setting: Setting) -> int:
@@ -66,8 +100,9 @@ def packing_parts(p: Problem, source: Tiles | None, place: Place, setting: Setti
     """Packing of the right factor's tiles into the order of TenB, and the bytes that they take."""
     if source is None:
         return [], 0
-    lines = packing_loop(source, setting.scratch, p.block_columns, p.steps, setting.team, setting.prefix)
-    packs = replace(place, reason="packs a factor into the order of the tensor unit")
+    packing = Packing(source, setting.scratch, p.block_columns, p.steps, setting.team.minions)
+    lines = packing_loop(packing, setting.prefix)
+    packs = replace(place, reason=_PACKS)
     parts = [on_first_harts(Part(tuple(lines), packs), setting, "unpacked")]
     # All minions pack, and any of them may read any tile.
     return [*parts, barrier(setting.team, f"{setting.prefix}.all", _PACKED)], p.block_columns * p.steps * TILE
@@ -84,10 +119,17 @@ def phase_end_waits(setting: Setting, *, splits: bool = False, streams: bool = F
     if setting.is_last:
         return []
     skip = f"{setting.prefix}.settled"
-    second = ["andi t0, s1, 1", f"bnez t0, {skip}"] if setting.team.harts == 2 else []
+    waits = leading_hart_waits(setting, splits=splits, streams=streams)
+    return ["andi t0, s1, 1", f"bnez t0, {skip}", *waits, f"{skip}:"] if setting.team.harts == 2 else waits
+
+
+def leading_hart_waits(setting: Setting, *, splits: bool = False, streams: bool = False) -> list[str]:
+    """Waits of hart 0 at the end of a phase."""
+    if setting.is_last:
+        return []
     fresh = refresh_registers() if setting.options.errata else []
     before = [*([wait(COMBINED)] if splits else []), *([wait(MULTIPLIED)] if streams else [])]
-    return [*second, *before, wait(STORED), *fresh, *([f"{skip}:"] if second else [])]
+    return [*before, wait(STORED), *fresh]
 
 
 def _resident_product(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> Made:
@@ -112,17 +154,17 @@ def _resident_product(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> M
 
 
 def has_helpers(m: Multiplied, setting: Setting) -> bool:
-    """Whether second harts stage the operands."""
-    p, _ = build_problem(m, setting)
-    p, g = fit_block_height(m, p, setting)
-    return not setting.options.resident and uses_staging(p, g, setting)
+    """Whether second harts stage the operands, or bring them near."""
+    p, source = build_problem(m, setting)
+    p, g = fit_blocks(m, p, source, setting)
+    return not setting.options.resident and (p.near or uses_staging(p, g, setting))
 
 
 def _loads_cooperatively(p: Problem, g: Grid, stages: bool) -> bool:
     """Whether minions load common tiles together, where the shire's port would be the bound: bytes are multiplied
     faster than each minion's own loads pass it, and staging takes a third of what loads of singles leave.
     """
-    return (stages or p.kind is INT8) and can_share(g, p.block_rows, p.block_columns)
+    return (stages or p.near or p.kind is INT8) and can_share(g, p.block_rows, p.block_columns)
 
 
 def build_problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | None]:

@@ -21,10 +21,10 @@ def grid(team: Team, block_rows: int, block_columns: int, parts: int = 1) -> Gri
     def cost(g: Grid) -> tuple[int, int, int]:
         return g.rounds(block_rows, block_columns), g.fetched_tiles(block_rows, block_columns), g.rows
 
-    return min(_candidate_grids(team, parts), key=cost)
+    return min(candidate_grids(team, parts), key=cost)
 
 
-def _candidate_grids(team: Team, parts: int) -> Iterator[Grid]:
+def candidate_grids(team: Team, parts: int) -> Iterator[Grid]:
     """Candidate grids of a team. A group of parts lies in one shire, or takes whole shires."""
     inner = max(team.shire_minions // parts, 1)
     outer = team.minions // parts // inner

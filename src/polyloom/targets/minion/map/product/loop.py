@@ -50,6 +50,9 @@ class Problem:
     """A product with its addresses: `rows` by `columns` of the result, `initial_words` of 32 bits along the depth, and
     where all tiles are: by a block's row and column in the whole, or, where `is_local`, among those of its shire.
 
+    `near`: what a shire needs is brought into its L2 first; `packs_near`: and its tiles of the right factor are packed
+    into its scratchpad, and counted there.
+
     `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
     each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of a block.
     """
@@ -68,6 +71,8 @@ class Problem:
     broadcast: bool = False
     begins: Begin | None = None
     height: int = ROWS
+    near: bool = False
+    packs_near: bool = False
 
     @property
     def block_rows(self) -> int:
@@ -89,9 +94,10 @@ def product_loop(p: Problem, g: Grid, prefix: str) -> list[str]:
     lines += coop_groups(g, "sp", "tp") if p.shares else []
     lines += [f"li {WORD}, 0"] if p.quant else []
     lines += part_range(p, split, prefix)
-    lines += _local_position(g) if p.is_local else []
+    counts_local = p.is_local or p.packs_near
+    lines += _local_position(g) if counts_local else []
     lines += ["mv s4, s2", f"{prefix}.row:", li("t0", p.block_rows), f"bgeu s4, t0, {prefix}.stored"]
-    lines += ["mv a6, gp"] if p.is_local else []
+    lines += ["mv a6, gp"] if counts_local else []
     lines += ["mv s5, s3", f"{prefix}.column:", li("t0", p.block_columns), f"bgeu s5, t0, {prefix}.next"]
     lines += [
         *initial_words(p, split, prefix),
@@ -99,7 +105,7 @@ def product_loop(p: Problem, g: Grid, prefix: str) -> list[str]:
         *combine_parts(split, p.kind, broadcast=p.broadcast),
     ]
     lines += _store_block(p, split, prefix)
-    down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if p.is_local else (_NONE, _NONE)
+    down, right = ([f"addi a5, a5, {g.rows}"], [f"addi a6, a6, {g.columns}"]) if counts_local else (_NONE, _NONE)
     lines += [*right, f"addi s5, s5, {g.total_columns}", f"j {prefix}.column"]
     lines += [f"{prefix}.next:", *down, f"addi s4, s4, {g.total_rows}", f"j {prefix}.row"]
     return [*lines, f"{prefix}.stored:"]
@@ -175,7 +181,8 @@ def initial_words(p: Problem, split: Split, prefix: str) -> list[str]:
     lines += [li("t0", fma.value | signs), "or s8, s8, t0", "or s8, s8, t3", "or s8, s8, t4"]
     lines += [li("a1", store_word(p)), "add a1, a1, t3", *(prepare_quant(p.quant) if p.quant else [])]
     row, column = ("a5", "a6") if p.is_local else ("s4", "s5")
-    lines += [*add_scaled("t1", row, p.left.block_step, "s6"), *add_scaled("t1", column, p.right.block_step, "s7")]
+    right = "a6" if p.packs_near else column
+    lines += [*add_scaled("t1", row, p.left.block_step, "s6"), *add_scaled("t1", right, p.right.block_step, "s7")]
     lines += [*add_scaled("t1", row, p.result.block_step, "a1"), *add_scaled("t1", column, p.result.depth_step, "a1")]
     return [*lines, *_skip_to_part(p, split), *start_sums(p.begins, split, prefix)]
 

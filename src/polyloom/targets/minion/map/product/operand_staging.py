@@ -62,6 +62,8 @@ _LOADED, _FREED = 0, _NUMBERS
 # keep arrivals of fewer chunks than there are numbers apart.
 _SLOTS: Final = (_NUMBERS - 1, 6)
 """At most, and at least."""
+_FIRST_ID: Final = 2
+"""The event of a load into the scratchpad with id 0."""
 _QUANT: Final = "s2"
 """Of hart 0, the register of the block's TensorQuant: its first row of blocks is needed once only."""
 _PIECES: Final = (8, 16)
@@ -123,6 +125,14 @@ class Stage:
     @property
     def chunks(self) -> int:
         return -(-self.p.steps // self.length)
+
+    @property
+    def may_idle(self) -> bool:
+        """Whether a hart may have nothing to load in a whole ring: the patch lies in part behind the last blocks, or
+        low blocks leave parts of tiles out, and the ring comes round within a block.
+        """
+        below, right = self.p.block_rows % self.g.total_rows, self.p.block_columns % self.g.total_columns
+        return (below > 0 or right > 0 or self.p.height <= ROWS - self.piece) and self.chunks >= self.slots
 
     @property
     def is_uneven(self) -> bool:
@@ -260,7 +270,7 @@ def _hart1_setup(stage: Stage) -> list[str]:
     """Loop invariants of hart 1: where its patch begins, strides."""
     p, g = stage.p, stage.g
     lines = [
-        *_patch_start(g),
+        *patch_start(g),
         li("s9", p.left.stride),
         li("s10", load_second_word(p.right.stride)),
         li("a5", 0),
@@ -270,7 +280,7 @@ def _hart1_setup(stage: Stage) -> list[str]:
     return [*lines, li("tp", stage.slots - 1), li("a3", 0), own]
 
 
-def _patch_start(g: Grid) -> list[str]:
+def patch_start(g: Grid) -> list[str]:
     """s2, s3: row and column of the shire's patch in the first round."""
     lines = ["mv t2, s0", *divide_index("t3", "t2", g.rows * g.columns), *divide_index("t4", "t3", g.shire_columns)]
     return [
@@ -288,7 +298,7 @@ def _load_chunks(stage: Stage, prefix: str) -> list[str]:
     lines = [li("gp", 0), li("a4", 0), f"{prefix}.chunk:", li("t0", stage.chunks), f"bgeu gp, t0, {prefix}.issued"]
     # The ring is empty at first: so many chunks are loaded without a credit for a freed slot.
     lines += [f"beqz tp, {prefix}.take", "addi tp, tp, -1", f"j {prefix}.tile"]
-    lines += [f"{prefix}.take:", "csrw fcc, zero"]
+    lines += [f"{prefix}.take:", *(_tell_idle_ring(stage, prefix) if stage.may_idle else []), "csrw fcc, zero"]
     lines += [f"{prefix}.tile:", li("t0", stage.loads), f"bgeu a0, t0, {prefix}.loaded"]
     # Counted from the right: part of a tile, step, row or column of the patch.
     lines += [f"andi t4, a0, {stage.parts - 1}", f"srli t1, a0, {stage.parts.bit_length() - 1}"]
@@ -325,6 +335,14 @@ def _tell_loaded(stage: Stage, until: str, label: str) -> list[str]:
     """Arrivals of the chunks from a4 to `until`, once the loads with the id in t0 are there."""
     lines = ["addi t0, t0, 2", "csrw tensor_wait, t0", f"{label}:", f"bgeu a4, {until}, {label}.all", "addi a4, a4, 1"]
     return [*lines, *_signal_credits(stage, _LOADED, 0, f"{label}.given"), f"j {label}", f"{label}.all:"]
+
+
+def _tell_idle_ring(stage: Stage, prefix: str) -> list[str]:
+    """Arrivals of a hart that has had nothing to load in a whole ring: first harts free a slot when they have used what
+    all second harts have told them of, so that it would wait for itself.
+    """
+    lines = [f"addi t0, gp, {2 - stage.slots}", f"bgeu a4, t0, {prefix}.behind", f"csrwi tensor_wait, {_FIRST_ID}"]
+    return [*lines, "li t0, 1", *_tell_loaded(stage, "gp", f"{prefix}.idle"), f"{prefix}.behind:"]
 
 
 def _drain_credits(stage: Stage, prefix: str) -> list[str]:

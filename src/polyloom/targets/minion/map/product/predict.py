@@ -62,7 +62,7 @@ def cycles(p: Problem, g: Grid, is_staged: bool) -> int:
 
 def resident_cycles(p: Problem, g: Grid) -> int:
     """Predicted cycles where the operands are in the scratchpads."""
-    return START + g.rounds(p.block_rows, p.block_columns) * (p.steps * _fma(p) + _STORE)
+    return START + g.rounds(p.block_rows, p.block_columns) * (p.steps * fma_cycles(p) + _STORE)
 
 
 def packing_cycles(p: Problem, team: Team) -> int:
@@ -76,19 +76,20 @@ def packing_cycles(p: Problem, team: Team) -> int:
 
 def hides_loads(p: Problem, g: Grid, team: Team) -> bool:
     """Whether second harts bring the lines of a step from DRAM while first harts multiply one."""
-    return _LINE * (g.rows * p.height + g.columns * ROWS) <= team.shire_minions * _fma(p)
+    return _LINE * (g.rows * p.height + g.columns * ROWS) <= team.shire_minions * fma_cycles(p)
 
 
 def block_cycles(p: Problem, parts: int, *, is_staged: bool = False, broadcast: bool = False) -> int:
     """Predicted cycles of a block of the result whose sum so many minions share."""
     split = Split(parts, p.words)
-    fma = _fma(p)
+    fma = fma_cycles(p)
     step = max(fma, _FROM_SCRATCHPAD) if is_staged else max(fma, _FROM_DRAM)
     messages = split.height * (2 if broadcast or p.broadcast else 1)
     return -(-split.chunk // ROWS) * step + _STORE + messages * _MESSAGE
 
 
-def _fma(p: Problem) -> int:
+def fma_cycles(p: Problem) -> int:
+    """Predicted cycles of the multiplication of a whole step."""
     each, beside = _FMA[p.kind.name]
     return each * p.height + beside
 
@@ -97,7 +98,7 @@ def dependent_cycles(p: Problem, new: int, known: int) -> int:
     """Predicted cycles of blocks of a product of which one factor was just written: of `new` blocks, no minion of the
     shire has read the other factor's tiles before; of `known` ones, one has.
     """
-    steps, fma = p.steps, _fma(p)
+    steps, fma = p.steps, fma_cycles(p)
     return new * (steps * max(fma, _FROM_DRAM) + _STORE) + known * (steps * fma + _STORE)
 
 

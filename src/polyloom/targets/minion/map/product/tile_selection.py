@@ -5,29 +5,41 @@ lie, and whether second harts stage operands (docs/targets/minion.md, "Time").
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from polyloom.diagnostics import input_error
 from polyloom.targets.minion.map.phase_work import Multiplied, Setting
-from polyloom.targets.minion.map.product.grid import grid
+from polyloom.targets.minion.map.product.cooperative_loads import can_share
+from polyloom.targets.minion.map.product.grid import candidate_grids, grid
 from polyloom.targets.minion.map.product.loop import Problem
-from polyloom.targets.minion.map.product.operand import INT8
+from polyloom.targets.minion.map.product.operand import INT8, packed_tiles
 from polyloom.targets.minion.map.product.operand_staging import Stage
-from polyloom.targets.minion.map.product.predict import cycles, hides_loads
-from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
+from polyloom.targets.minion.map.product.patch_prefetch import fits_cache
+from polyloom.targets.minion.map.product.predict import cycles, fma_cycles, hides_loads, packing_cycles, resident_cycles
+from polyloom.targets.minion.map.product.predict_prefetched import prefetched_cycles
+from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
+from polyloom.targets.minion.words.layout import align_rows
+from polyloom.targets.minion.words.tiles import ROWS, WORD, Grid, Tiles
 
 _FEW: Final = 8
 _LONG: Final = 8
 """Minions of a shire, and steps of a minion, from which on staging is worth while."""
-_LOWEST: Final = 8
-"""Rows of a block, at least."""
+_LOWEST, _LOWEST_NEAR = 8, 4
+"""Rows of a block, at least: below four, a step of a multiplication waits for the unit's seven stages."""
+_SHORT: Final = 320
+"""Rows, columns or depth, at most, of products whose operands are brought into L2."""
+_NARROWEST: Final = 4
+"""Columns of blocks of a shire, at least, where operands are brought into L2."""
 _DOUBT: Final = 1.05
 """By how much predictions may be off."""
 
 
 def uses_staging(p: Problem, g: Grid, setting: Setting) -> bool:
     """Whether second harts stage operands: minions of a shire share tiles for long enough."""
+    if p.near:
+        return False
     stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
     rows, columns = stage.rounds
     fits = stage.fits and g.parts == 1
@@ -35,6 +47,52 @@ def uses_staging(p: Problem, g: Grid, setting: Setting) -> bool:
     # tile.
     lies_well = p.left.transform in ("plain", "transpose32")
     return fits and lies_well and setting.team.shire_minions >= _FEW and rows * columns * p.steps >= _LONG
+
+
+def total_cycles(p: Problem, source: Tiles | None, g: Grid, setting: Setting) -> int:
+    """Predicted cycles of a product as it was chosen, with its packing from `source`."""
+    if setting.options.resident:
+        return resident_cycles(p, g)
+    if p.near:
+        return prefetched_cycles(p, g, fma_cycles(p), (source or p.right).stride, setting.team.shire_minions)
+    return cycles(p, g, uses_staging(p, g, setting)) + (0 if source is None else packing_cycles(p, setting.team))
+
+
+def fit_blocks(m: Multiplied, p: Problem, source: Tiles | None, setting: Setting) -> tuple[Problem, Grid]:
+    """Blocks, and where operands come from, with the fewest predicted cycles: short products have them in L2."""
+    usual = fit_block_height(m, p, setting)
+    if setting.options.resident or p.broadcast or (setting.options.split_k or 1) > 1:
+        return usual
+    found = [usual, *prefetched_problems(p, source, setting)]
+    return min(found, key=lambda each: total_cycles(each[0], source, each[1], setting))
+
+
+def prefetched_problems(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
+    """Candidates whose operands are brought into L2, by the height of blocks. Their prediction was fitted to short
+    products.
+    """
+    if max(p.rows, p.columns, p.words * WORD // p.kind.bytes) > _SHORT:
+        return
+    right = p.right if source is None else packed_tiles(OWN_SCRATCHPAD, p.steps)
+    p = replace(p, near=True, packs_near=source is not None, right=right)
+    heights = [ROWS]
+    if p.left.transform == "plain" and p.quant is None:
+        counts = range(p.block_rows, -(-p.rows // _LOWEST_NEAR) + 1)
+        heights = list(dict.fromkeys([ROWS, *(-(-p.rows // n) for n in counts)]))
+    room = setting.scratchpad if source is not None else 1 << 63
+    for height in heights:
+        q = p if height >= ROWS else _lower_blocks(p, height)
+        # Rows of the last block, with which sums begin, are loaded whole.
+        if q.begins is not None and q.block_rows * height > align_rows(p.rows):
+            continue
+        for g in candidate_grids(setting.team, 1):
+            if _reads_all_banks(g, setting.team.shire_minions) and fits_cache(q, g, room):
+                yield replace(q, shares=can_share(g, q.block_rows, q.block_columns)), g
+
+
+def _reads_all_banks(g: Grid, minions: int) -> bool:
+    """Whether a patch has several columns and rows: a line of blocks would read lines of few banks."""
+    return g.columns >= min(_NARROWEST, minions) and g.rows >= min(2, -(-minions // _NARROWEST))
 
 
 def fit_block_height(m: Multiplied, p: Problem, setting: Setting) -> tuple[Problem, Grid]:
@@ -65,7 +123,7 @@ def _lower_blocks(p: Problem, height: int) -> Problem:
     def lower(tiles: Tiles) -> Tiles:
         return replace(tiles, block_step=tiles.block_step // ROWS * height)
 
-    begins = None if p.begins is None else replace(p.begins, tiles=lower(p.begins.tiles))
+    begins = None if p.begins is None else replace(p.begins, tiles=lower(p.begins.tiles), rows=height)
     return replace(p, height=height, left=lower(p.left), result=lower(p.result), begins=begins)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -27,6 +28,7 @@ from polyloom.targets.minion.map.phase_work import Arrays, Bounds, Made, Setting
 from polyloom.targets.minion.map.simd import supported_types
 from polyloom.targets.minion.map.simd.arithmetic import MachineScope, machine_function
 from polyloom.targets.minion.map.simd.compile import arrange_nest, compile_nest, specialize_nest
+from polyloom.targets.minion.map.simd.parallel_machine import LANES
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
@@ -36,6 +38,8 @@ from polyloom.transform.writers import execute_in_place
 
 HARTS: Final = 2
 """Of each minion."""
+_STAGE, _ROUND, _FAR = 480, 15, 400
+"""Cycles of a formula: to begin and to evict, for eight elements of a hart, and where shires evict to L3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,18 @@ def phase_work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:
 def stage_work(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
     """Work of a nest that is one phase of several, with the bounds of its errors."""
     code, results = partial(_compile_code, nest, fp, True), partial(_interpret, nest, fp, minions)
-    return Work("simd", HARTS, "shared", code, results, bounds, is_discrete=is_discrete(nest))
+    # In another order of sums, results depend on the number of minions, which is then the user's.
+    cycles = None if fp == "reassociate" else _stage_cycles
+    return Work("simd", HARTS, "shared", code, results, bounds, is_discrete=is_discrete(nest), cycles=cycles)
+
+
+def _stage_cycles(setting: Setting) -> int:
+    """Predicted cycles of a formula: its largest array, eight elements at a time on every hart, and what harts of
+    several shires evict further. Fitted to three layers of 64 x 64.
+    """
+    elements = max((prod(placed.shape) for placed in setting.arrays.values()), default=1)
+    rounds = -(-elements // (LANES * HARTS * setting.team.minions))
+    return _STAGE + _ROUND * rounds + (_FAR if setting.team.shires > 1 else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`polyloom bench minion`: small networks on 1,024 minions, with all of them and with as many as are predicted to be
+fastest. In one shire, arrays between phases stay in its scratchpad, and barriers are the shire's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom import api, temporary
+from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.target import TARGET
+from polyloom.targets.target import Job
+
+_LAYER: Final = """    for i in range(N):
+        for j in range(K):
+            {to}[i, j] = {bias}[j]
+            for k in range(K):
+                {to}[i, j] += {left}[i, k] * {right}[k, j]
+            {to}[i, j] = max({to}[i, j], 0.0)
+"""
+_ARRAYS: Final = ", ".join(
+    [
+        "X: pl.f32[N, K]",
+        *(f"{name}: pl.f32[K, K]" for name in "UVW"),
+        *(f"{name}: pl.f32[K]" for name in "abc"),
+        *(f"{name}: pl.f32[N, K]" for name in "STY"),
+    ]
+)
+SOURCE: Final = f"""
+import polyloom as pl
+
+N, K = pl.sizes("N K")
+
+
+@pl.kernel
+def layers({_ARRAYS}) -> None:
+{_LAYER.format(to="S", bias="a", left="X", right="U")}\
+{_LAYER.format(to="T", bias="b", left="S", right="V")}\
+{_LAYER.format(to="Y", bias="c", left="T", right="W")}
+
+@pl.kernel
+def attention(
+    Q: pl.f32[N, K], L: pl.f32[N, K], V: pl.f32[N, K], S: pl.f32[N, N], O: pl.f32[N, K]
+) -> None:
+    for i in range(N):
+        for j in range(N):
+            S[i, j] = 0.0
+            for k in range(K):
+                S[i, j] += Q[i, k] * L[j, k]
+    for i in range(N):
+        for j in range(N):
+            S[i, j] = max(S[i, j] * 0.125, 0.0)
+    for i in range(N):
+        for j in range(K):
+            O[i, j] = 0.0
+            for k in range(N):
+                O[i, j] += S[i, k] * V[k, j]
+"""
+NETWORKS: Final = {"layers": "three layers with bias and relu, 64 x 64", "attention": "attention head, 64 x 64, relu"}
+
+
+def rows() -> Iterator[dict[str, object]]:
+    """From DRAM to DRAM."""
+    for name, what in NETWORKS.items():
+        for every in (True, False):
+            made = run_network(name, 1024, every=every)
+            facts = made.facts
+            places = sorted({str(where) for _, where, _ in facts["intermediates"]})
+            text = f"f32 {what}, {facts['minions_used']} of 1,024 minions, between phases in {' and '.join(places)}"
+            yield {"what": text, "model": made.cycles, "unit": "cycles"}
+
+
+def run_network(name: str, minions: int, *, every: bool) -> Any:
+    """One run on random arrays, whose results are not compared: tests do that."""
+    sizes = {"N": 64, "K": 64}
+    with temporary.temporary_folder() as folder:
+        path = folder / "network.py"
+        path.write_text(SOURCE, encoding="utf-8")
+        instance = api.compile(f"{path}:{name}", on=f"minion:{minions}", all_minions=every).prepare_instance(sizes)
+    random = np.random.default_rng(1)
+    shapes = {a.name: a.extents(sizes) for a in instance.signature.inputs}
+    arrays = {key: random.standard_normal(shape).astype(np.float32) for key, shape in shapes.items()}
+    return TARGET.run(instance.data, Job(arrays, None, Options()))
