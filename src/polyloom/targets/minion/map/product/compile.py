@@ -16,10 +16,11 @@ from polyloom.targets.minion.map.product.accumulator_start import Begin
 from polyloom.targets.minion.map.product.cooperative_loads import can_share
 from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import INT8, lhs_tiles, packed_tiles, rhs_tiles
-from polyloom.targets.minion.map.product.operand_staging import Stage, staged_loop
+from polyloom.targets.minion.map.product.operand_staging import staged_loop
 from polyloom.targets.minion.map.product.pack_tiles import packing_loop
 from polyloom.targets.minion.map.product.predict import cycles, packing_cycles, resident_cycles
 from polyloom.targets.minion.map.product.quant import build_quant
+from polyloom.targets.minion.map.product.staging_ring import Stage
 from polyloom.targets.minion.map.product.tensor_assembly import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
 from polyloom.targets.minion.map.product.tile_selection import fit_block_height, uses_staging
 from polyloom.targets.minion.words.resident import Home, Resident
@@ -41,9 +42,12 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
     p = replace(p, shares=_loads_cooperatively(p, g, stages))
     if setting.options.resident:
         return _resident_product(m, p, g, setting)
+    stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
+    packs = stages and stage.packs
+    # The loop packs what it stages.
+    source = None if packs else source
     made, scratch = packing_parts(p, source, m.place, setting)
     if stages:
-        stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
         made.append(Part((*staged_loop(stage, setting.prefix), *phase_end_waits(setting, streams=True)), m.place))
     else:
         lines = (
@@ -51,7 +55,7 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
             *phase_end_waits(setting, splits=g.parts > 1, streams=is_factor_overwritten(setting, m.found.right.array)),
         )
         made.append(on_first_harts(Part(lines, m.place), setting, "skip"))
-    predicted = cycles(p, g, stages) + (0 if source is None else packing_cycles(p, setting.team))
+    predicted = cycles(p, g, stages, packs=packs) + (0 if source is None else packing_cycles(p, setting.team))
     facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": predicted}
     return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch)
 
@@ -149,6 +153,7 @@ def build_problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | Non
         quant=build_quant(found.steps, kind, setting.arrays),
         broadcast=setting.options.broadcast,
         begins=_start_block(m, setting),
+        raw=None if tiles is source else source,
     )
     return p, None if tiles is source else source
 

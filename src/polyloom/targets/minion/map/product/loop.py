@@ -51,7 +51,8 @@ class Problem:
     where all tiles are: by a block's row and column in the whole, or, where `is_local`, among those of its shire.
 
     `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
-    each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of a block.
+    each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of a block. `raw`: where
+    tiles of the right factor are before they are packed.
     """
 
     kind: Kind
@@ -68,6 +69,7 @@ class Problem:
     broadcast: bool = False
     begins: Begin | None = None
     height: int = ROWS
+    raw: Tiles | None = None
 
     @property
     def block_rows(self) -> int:

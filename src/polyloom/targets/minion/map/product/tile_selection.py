@@ -13,8 +13,8 @@ from polyloom.targets.minion.map.phase_work import Multiplied, Setting
 from polyloom.targets.minion.map.product.grid import grid
 from polyloom.targets.minion.map.product.loop import Problem
 from polyloom.targets.minion.map.product.operand import INT8
-from polyloom.targets.minion.map.product.operand_staging import Stage
 from polyloom.targets.minion.map.product.predict import cycles, hides_loads
+from polyloom.targets.minion.map.product.staging_ring import Stage
 from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
 
 _FEW: Final = 8
