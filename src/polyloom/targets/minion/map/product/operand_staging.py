@@ -37,8 +37,8 @@ from polyloom.targets.minion.map.product.staging_ring import (
     PACKED,
     Stage,
     increment_modulo,
+    reduce_modulo,
     signal_credits,
-    wrap,
 )
 from polyloom.targets.minion.map.product.tensor_assembly import (
     COLUMN_FIELD,
@@ -238,7 +238,13 @@ def _pack_first(stage: Stage, prefix: str) -> list[str]:
 
 def _pack_next(stage: Stage, label: str) -> list[str]:
     """Packing of the next chunk's right tile, where there is one."""
-    lines = [li("t0", 1), "mv t3, zero", f"beq gp, t0, {label}.nothing", "addi t4, a5, 1", *wrap("t4", stage.slots)]
+    lines = [
+        li("t0", 1),
+        "mv t3, zero",
+        f"beq gp, t0, {label}.nothing",
+        "addi t4, a5, 1",
+        *reduce_modulo("t4", stage.slots),
+    ]
     return [*lines, *_pack(stage), f"{label}.nothing:"]
 
 

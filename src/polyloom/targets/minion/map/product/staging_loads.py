@@ -21,8 +21,8 @@ from polyloom.targets.minion.map.product.staging_ring import (
     PIECE,
     Stage,
     increment_modulo,
+    reduce_modulo,
     signal_credits,
-    wrap,
 )
 from polyloom.targets.minion.map.product.tensor_assembly import PREFETCHED, add_scaled, li, wait
 from polyloom.targets.minion.memory_map import LINE
@@ -90,17 +90,20 @@ def load_chunks(stage: Stage, prefix: str) -> list[str]:
     shift = stage.length.bit_length() - 1
     # Loads ahead begin before the first chunk.
     lines = [f"li gp, {-stage.skew}", f"li a4, {-stage.right_lead}", f"addi a5, a5, {stage.slots - stage.skew}"]
-    lines += [*wrap("a5", stage.slots)]
+    lines += [*reduce_modulo("a5", stage.slots)]
     lines += [f"{prefix}.chunk:", li("t0", stage.chunks), f"bge gp, t0, {prefix}.issued"]
     # The ring is empty at first: so many chunks are loaded without a credit for a freed slot.
     lines += [f"bltz gp, {prefix}.tile", f"beqz tp, {prefix}.take", "addi tp, tp, -1", f"j {prefix}.tile"]
-    lines += [f"{prefix}.take:", "csrw fcc, zero", f"{prefix}.tile:", li("t0", stage.loads)]
+    # Who would wait says first what it has loaded: others may wait for that.
+    lines += [f"{prefix}.take:", "csrr t0, fccnb", "slli t0, t0, 48", f"bnez t0, {prefix}.given"]
+    lines += [wait("load_l2_0"), wait("load_l2_1"), *_tell_chunks(stage, f"{prefix}.before"), f"{prefix}.given:"]
+    lines += ["csrw fcc, zero", f"{prefix}.tile:", li("t0", stage.loads)]
     lines += [f"bgeu a0, t0, {prefix}.loaded", "mv t5, a5", li("t0", left), f"bgeu a0, t0, {prefix}.right"]
     lines += [f"andi t4, a0, {PARTS - 1}", f"srli t1, a0, {PARTS.bit_length() - 1}"]
     lines += [f"andi t2, t1, {stage.length - 1}", f"srli t1, t1, {stage.length.bit_length() - 1}"]
     lines += [f"slli t3, t1, {PARTS.bit_length() - 1}", "add t3, t3, t4"]
     lines += [f"srli t3, t3, {stage.left_shift}", "add t5, t5, t3"]
-    lines += [*wrap("t5", stage.slots), "add t3, t3, gp"]
+    lines += [*reduce_modulo("t5", stage.slots), "add t3, t3, gp"]
     lines += [f"blt t3, s11, {prefix}.next"] if stage.is_direct else []
     below = -(-p.height // PIECE)
     lines += [li("t0", below), f"bgeu t4, t0, {prefix}.next"] if below < PARTS else []
@@ -148,7 +151,7 @@ def _right_piece(stage: Stage, prefix: str) -> list[str]:
 def _raw_piece(stage: Stage, prefix: str) -> list[str]:
     """Load of lines of the right factor before it is packed: rows of a column of lines."""
     (_, right), each = sources(stage), PARTS * stage.ways
-    lines = [f"addi t3, gp, {stage.right_lead}", f"addi t5, t5, {stage.right_lead}", *wrap("t5", stage.slots)]
+    lines = [f"addi t3, gp, {stage.right_lead}", f"addi t5, t5, {stage.right_lead}", *reduce_modulo("t5", stage.slots)]
     lines += [li("t0", stage.p.steps), f"bgeu t3, t0, {prefix}.next"]
     lines += [f"addi t2, a0, {-stage.left_tiles * PARTS}", f"andi t4, t2, {each - 1}"]
     lines += [f"srli t2, t2, {each.bit_length() - 1}"]

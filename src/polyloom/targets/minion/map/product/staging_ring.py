@@ -172,10 +172,10 @@ def signal_credits(stage: Stage, kind: int, counter: int, label: str, number: st
 
 def increment_modulo(register: str, count: int) -> list[str]:
     """Next number modulo `count`, without a branch."""
-    return [f"addi {register}, {register}, 1", *wrap(register, count)]
+    return [f"addi {register}, {register}, 1", *reduce_modulo(register, count)]
 
 
-def wrap(register: str, count: int, free: str = "t0") -> list[str]:
+def reduce_modulo(register: str, count: int, free: str = "t0") -> list[str]:
     """A number modulo `count` that is less than twice as much, without a branch."""
     lines = [f"addi {register}, {register}, {-count}", f"srai {free}, {register}, 63", f"andi {free}, {free}, {count}"]
     return [*lines, f"add {register}, {register}, {free}"]
