@@ -121,7 +121,7 @@ def _block_code(stage: Stage, prefix: str) -> list[str]:
     fma = encode("tensor_fma", type=p.kind.number, words=ROWS, tenb=1, first=p.begins is None, rows=1, columns=4)
     signs = encode("tensor_fma", a_unsigned=p.unsigned[0], b_unsigned=p.unsigned[1]).value
     lines = [
-        *(_pack_first(stage, prefix) if stage.packs else []),
+        *(_pack_prologue(stage, prefix) if stage.packs else []),
         li("t0", p.block_rows),
         "sltu tp, s4, t0",
         li("t0", p.block_columns),
@@ -160,7 +160,7 @@ def _chunk_code(stage: Stage, prefix: str, *, is_direct: bool = False) -> list[s
     p, label = stage.p, f"{prefix}.direct" if is_direct else f"{prefix}.ring"
     lines = [] if is_direct else ["csrw fcc, zero", li("t4", stage.slot), "mul t4, t4, a5"]
     lines += [] if is_direct else [f"beqz tp, {label}.absent"]
-    pack = _pack_next(stage, label) if stage.packs else []
+    pack = _pack_tile(stage, label) if stage.packs else []
     free = [*signal_credits(stage, FREED, 16, f"{label}.freed"), *increment_modulo("a6", stage.numbers)]
     # What is packed next has to be in the slot; nothing else of the first chunk comes from there.
     if is_direct:
@@ -169,15 +169,15 @@ def _chunk_code(stage: Stage, prefix: str, *, is_direct: bool = False) -> list[s
         lines += [*_load_left(stage), f"{label}.absent:", *free, f"beqz tp, {prefix}.used"]
     lines += pack
     lines += [li("t0", 1), "csrw fcc, t0"] if stage.packs else []
-    lines += _right_word(stage, is_direct=is_direct)
+    lines += _stream_word(stage, is_direct=is_direct)
     if stage.length == 1:
-        return [*lines, *_last_words(stage, f"{label}.whole"), *_multiply(stage, label, is_direct=is_direct)]
+        return [*lines, *_finish_words(stage, f"{label}.whole"), *_multiply(stage, label, is_direct=is_direct)]
     rest = (p.steps - 1) % stage.length + 1
     lines += [
         li("a0", stage.length),
         *([li("t0", 1), f"bne gp, t0, {label}.step", li("a0", rest)] if rest < stage.length else []),
     ]
-    lines += [f"{label}.step:", *_last_words(stage, f"{label}.whole", is_last_step=True), *_multiply(stage, label)]
+    lines += [f"{label}.step:", *_finish_words(stage, f"{label}.whole", is_last_step=True), *_multiply(stage, label)]
     lines += ["addi a0, a0, -1", f"beqz a0, {prefix}.used", f"addi s6, s6, {TILE}", f"addi s7, s7, {TILE}"]
     return [*lines, *_issue_left(stage, LINE), f"j {label}.step"]
 
@@ -198,7 +198,7 @@ def _issue_left(stage: Stage, stride: int) -> list[str]:
     return [*(["csrw tensor_coop, a2"] if stage.p.shares else []), li("t6", stride), "csrw tensor_load, s6"]
 
 
-def _right_word(stage: Stage, *, is_direct: bool) -> list[str]:
+def _stream_word(stage: Stage, *, is_direct: bool) -> list[str]:
     """Word of the chunk's first right tile, in s7; what was packed is in the slot."""
     right = stage.p.right
     if is_direct and not stage.packs:
@@ -207,7 +207,7 @@ def _right_word(stage: Stage, *, is_direct: bool) -> list[str]:
     return [li("t4", stage.slot), "mul t4, t4, a5", "add s7, ra, t4"]
 
 
-def _last_words(stage: Stage, label: str, *, is_last_step: bool = False) -> list[str]:
+def _finish_words(stage: Stage, label: str, *, is_last_step: bool = False) -> list[str]:
     """Words of the last step of the depth, which may be shorter, and ends the sum."""
     rest = (stage.p.words - 1) % ROWS + 1
     done = [li("t0", LAST), "or s8, s8, t0"] if stage.p.kind.name == "int8" else []
@@ -231,12 +231,12 @@ def _multiply(stage: Stage, label: str, *, is_direct: bool = False) -> list[str]
     return [*lines, "xor s6, s6, a3", f"andi s8, s8, {~FIRST}", "xor s8, s8, a4"]
 
 
-def _pack_first(stage: Stage, prefix: str) -> list[str]:
+def _pack_prologue(stage: Stage, prefix: str) -> list[str]:
     """Packing of the block's first right tile."""
     return ["csrw fcc, zero", "mv t4, a5", *_pack(stage), *_store_packed(), *_tell_packed(stage, f"{prefix}.packed")]
 
 
-def _pack_next(stage: Stage, label: str) -> list[str]:
+def _pack_tile(stage: Stage, label: str) -> list[str]:
     """Packing of the next chunk's right tile, where there is one."""
     lines = [
         li("t0", 1),

@@ -41,8 +41,8 @@ def loader_setup(stage: Stage, prefix: str) -> list[str]:
         li("s10", load_second_word(right.stride)),
         li("a5", 0),
     ]
-    lines += [li("a6", 0), li("tp", stage.ahead - 1), li("a3", 0), li("s11", int(stage.is_direct))]
-    return [*lines, *(_prefetch_first(stage, prefix) if stage.is_direct else [])]
+    lines += [li("a6", 0), li("tp", stage.lookahead - 1), li("a3", 0), li("s11", int(stage.is_direct))]
+    return [*lines, *(_prefetch_tiles(stage, prefix) if stage.is_direct else [])]
 
 
 def sources(stage: Stage) -> tuple[Tiles, Tiles]:
@@ -63,7 +63,7 @@ def _patch_start(g: Grid) -> list[str]:
     ]
 
 
-def _prefetch_first(stage: Stage, prefix: str) -> list[str]:
+def _prefetch_tiles(stage: Stage, prefix: str) -> list[str]:
     """Prefetches of the first chunk into L2 (manual, chapter 8: prefetch_va), by a hart for each tile."""
     g, (left, right) = stage.g, sources(stage)
     lines = [li("t2", g.rows), f"bltu a0, t2, {prefix}.first"]
@@ -89,7 +89,7 @@ def load_chunks(stage: Stage, prefix: str) -> list[str]:
     p, left = stage.p, stage.left_tiles * PARTS
     shift = stage.length.bit_length() - 1
     # Loads ahead begin before the first chunk.
-    lines = [f"li gp, {-stage.skew}", f"li a4, {-stage.right_lead}", f"addi a5, a5, {stage.slots - stage.skew}"]
+    lines = [f"li gp, {-stage.skew}", f"li a4, {-stage.pack_distance}", f"addi a5, a5, {stage.slots - stage.skew}"]
     lines += [*reduce_modulo("a5", stage.slots)]
     lines += [f"{prefix}.chunk:", li("t0", stage.chunks), f"bge gp, t0, {prefix}.issued"]
     # The ring is empty at first: so many chunks are loaded without a credit for a freed slot.
@@ -110,7 +110,7 @@ def load_chunks(stage: Stage, prefix: str) -> list[str]:
     lines += [f"slli t3, t3, {shift}", "add t2, t2, t3", li("t0", p.steps), f"bgeu t2, t0, {prefix}.next"]
     lines += ["add t1, t1, s4", li("t0", p.block_rows), f"bgeu t1, t0, {prefix}.next", "mv t6, s9"]
     lines += [*_piece_word(p.left, "t1", "t2"), f"j {prefix}.load", f"{prefix}.right:"]
-    lines += _raw_piece(stage, prefix) if stage.packs else _right_piece(stage, prefix)
+    lines += _raw_piece(stage, prefix) if stage.packs else _load_piece(stage, prefix)
     # A piece is 8 lines, and the field at bit 48 holds a line's number divided by 4.
     lines += [f"{prefix}.load:", li("t0", stage.slot // (PIECE * LINE)), "mul t0, t0, t5", "add t0, t0, a0"]
     lines += [li("t1", encode("tensor_load_l2", rows=PIECE).value), "add s6, s6, t1"]
@@ -136,7 +136,7 @@ def _piece_word(tiles: Tiles, block: str, step: str) -> list[str]:
     ]
 
 
-def _right_piece(stage: Stage, prefix: str) -> list[str]:
+def _load_piece(stage: Stage, prefix: str) -> list[str]:
     """Load of a part of a tile of the right factor."""
     p, shift = stage.p, stage.length.bit_length() - 1
     lines = [f"bltz gp, {prefix}.next", "slti t0, gp, 1", "and t0, t0, s11", f"bnez t0, {prefix}.next"]
@@ -151,7 +151,11 @@ def _right_piece(stage: Stage, prefix: str) -> list[str]:
 def _raw_piece(stage: Stage, prefix: str) -> list[str]:
     """Load of lines of the right factor before it is packed: rows of a column of lines."""
     (_, right), each = sources(stage), PARTS * stage.ways
-    lines = [f"addi t3, gp, {stage.right_lead}", f"addi t5, t5, {stage.right_lead}", *reduce_modulo("t5", stage.slots)]
+    lines = [
+        f"addi t3, gp, {stage.pack_distance}",
+        f"addi t5, t5, {stage.pack_distance}",
+        *reduce_modulo("t5", stage.slots),
+    ]
     lines += [li("t0", stage.p.steps), f"bgeu t3, t0, {prefix}.next"]
     lines += [f"addi t2, a0, {-stage.left_tiles * PARTS}", f"andi t4, t2, {each - 1}"]
     lines += [f"srli t2, t2, {each.bit_length() - 1}"]
@@ -174,5 +178,5 @@ def _tell_chunks(stage: Stage, label: str) -> list[str]:
 
 def drain_credits(stage: Stage, prefix: str) -> list[str]:
     """Takes the credits that no chunk needs, so that the next phase finds none."""
-    lines = [f"li t0, {stage.ahead - 1}", "sub t0, t0, tp", f"beqz t0, {prefix}.drained", f"{prefix}.drain:"]
+    lines = [f"li t0, {stage.lookahead - 1}", "sub t0, t0, tp", f"beqz t0, {prefix}.drained", f"{prefix}.drain:"]
     return [*lines, "csrw fcc, zero", "addi t0, t0, -1", f"bnez t0, {prefix}.drain", f"{prefix}.drained:"]

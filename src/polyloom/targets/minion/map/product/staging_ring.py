@@ -94,7 +94,7 @@ class Stage:
         return min(self.numbers - 1 + self.skew, self.room // self.slot)
 
     @property
-    def ahead(self) -> int:
+    def lookahead(self) -> int:
         """Chunks that second harts load before first harts have used one."""
         return self.slots - self.skew - 1
 
@@ -109,16 +109,16 @@ class Stage:
     @property
     def skew(self) -> int:
         """By how many chunks loads are ahead at most."""
-        return max((self.g.rows * PARTS - 1) >> self.left_shift, self.right_lead)
+        return max((self.g.rows * PARTS - 1) >> self.left_shift, self.pack_distance)
 
     @property
-    def right_lead(self) -> int:
+    def pack_distance(self) -> int:
         """By how many chunks loads of the right factor are ahead: the loop packs it a chunk before it is needed."""
         return 1 if self.packs else 0
 
     @property
     def fits(self) -> bool:
-        return self.ahead >= _LEAST
+        return self.lookahead >= _LEAST
 
     @property
     def left_tiles(self) -> int:
