@@ -45,7 +45,7 @@ def compiled(tmp_path: Path, source: str, minions: int = 32) -> pl.Compiled:
 )
 def test_whole_shires(tmp_path: Path, source: str, minions: int, sizes: tuple[int, int, int]) -> None:
     """Rounds of blocks by rows and columns, on one shire and on two: results are compared, and hazards end the run."""
-    result = compiled(tmp_path, source, minions).run(**dict(zip("NMK", sizes, strict=True)))
+    result = compiled(tmp_path, source, minions).run(N=sizes[0], M=sizes[1], K=sizes[2])
     assert result.data["hazards"] == []
 
 
