@@ -24,6 +24,8 @@ _LEVEL: Final = 58
 _L2, _L3 = 1, 2
 # At most 16 lines per operation: the field has four bits.
 _LINES: Final = 16
+L2_LEVEL: Final = _L2 << _LEVEL
+"""Bits of an operation that brings lines into L2."""
 MOST: Final = 256 << 10
 """Bytes: half of the L2 that the vendor's firmware leaves, so that what is computed has room."""
 

@@ -35,7 +35,7 @@ _START: Final = Place(reason="starts the hart")
 _BARRIER: Final = Place(reason="waits at a barrier until all have come")
 _END: Final = Place(reason="ends the program")
 _GIVEN: Final = 1
-"""The credit counter of hart 0 in which a shire's last arrival tells minion 0; counter 0 is everyone's."""
+"""The credit counter in which a shire's last arrival tells minion 0; counter 0 is everyone's."""
 _CHILDREN: Final = 3
 """Shires to which each shire passes a barrier on."""
 
@@ -122,9 +122,17 @@ def barrier(team: Team, name: str, number: int = 0) -> Part:
         lines += [f"li t0, {_OWN_CREDITS:#x}", f"li t1, {(1 << team.shire_minions) - 1:#x}", *_credit_stores(team)]
         return Part((*lines, f"{name}.wait:", "csrw fcc, zero"), _BARRIER)
     # FLBs count within a shire only, so the last arrivals of the shires meet at minion 0, in a second credit counter.
-    lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", "li t1, 1", "sd t1, 0(t0)", f"{name}.wait:"]
-    lines += [f"andi t0, s1, {MINIONS_PER_SHIRE * team.harts - 1}", f"bnez t0, {name}.go"]
+    lines += [f"li t0, {_arrival_credits(team):#x}", "li t1, 1", "sd t1, 0(t0)", f"{name}.wait:"]
+    lines += [f"andi t0, s1, {MINIONS_PER_SHIRE * team.harts - 1}", f"addi t0, t0, {1 - team.harts}"]
+    lines += [f"bnez t0, {name}.go"]
     return Part((*lines, *_release_tree(team, name), f"{name}.go:", "csrw fcc, zero"), _BARRIER)
+
+
+def _arrival_credits(team: Team) -> int:
+    """The credit counter of minion 0 in shire 0 for arrivals of shires: that of the last hart of a minion, since first
+    harts have other credits in theirs while they stage operands.
+    """
+    return CREDITS + 8 * (_GIVEN + 2 * (team.harts - 1))
 
 
 def _release_tree(team: Team, name: str) -> list[str]:
@@ -136,7 +144,7 @@ def _release_tree(team: Team, name: str) -> list[str]:
     # Shire n gives to 3n + 1 to 3n + 3, and then to all of its own harts.
     lines += ["slli t3, t2, 1", "add t3, t3, t2", f"addi t4, t3, {_CHILDREN}", f"li t5, {team.shires - 1}"]
     lines += [f"{name}.child:", f"bgeu t3, t4, {name}.own", f"bgeu t3, t5, {name}.own", "addi t3, t3, 1"]
-    lines += [f"li t0, {CREDITS + 8 * _GIVEN:#x}", f"slli t6, t3, {_SHIRE.bit_length() - 1}", "add t0, t0, t6"]
+    lines += [f"li t0, {_arrival_credits(team):#x}", f"slli t6, t3, {_SHIRE.bit_length() - 1}", "add t0, t0, t6"]
     lines += ["sd t1, 0(t0)", f"j {name}.child", f"{name}.own:"]
     return [*lines, f"li t0, {_OWN_CREDITS:#x}", f"li t1, {(1 << MINIONS_PER_SHIRE) - 1:#x}", *_credit_stores(team)]
 

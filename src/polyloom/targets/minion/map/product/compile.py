@@ -16,11 +16,12 @@ from polyloom.targets.minion.map.product.accumulator_start import Begin
 from polyloom.targets.minion.map.product.cooperative_loads import can_share
 from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import INT8, lhs_tiles, packed_tiles, rhs_tiles
-from polyloom.targets.minion.map.product.operand_staging import Stage, staged_loop
+from polyloom.targets.minion.map.product.operand_staging import staged_loop
 from polyloom.targets.minion.map.product.pack_tiles import Packing, packing_loop
 from polyloom.targets.minion.map.product.patch_prefetch import patch_blocks, prefetch_patch, prefetch_waits
 from polyloom.targets.minion.map.product.predict import resident_cycles
 from polyloom.targets.minion.map.product.quant import build_quant
+from polyloom.targets.minion.map.product.staging_ring import Stage
 from polyloom.targets.minion.map.product.tensor_assembly import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
 from polyloom.targets.minion.map.product.tile_selection import fit_blocks, total_cycles, uses_staging
 from polyloom.targets.minion.words.resident import Home, Resident
@@ -46,9 +47,12 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
         return _resident_product(m, p, g, setting)
     if p.near:
         return _prefetched_product(m, p, g, source, setting)
+    stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
+    packs = stages and stage.packs
+    # The loop packs what it stages.
+    source = None if packs else source
     made, scratch = packing_parts(p, source, m.place, setting)
     if stages:
-        stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
         made.append(Part((*staged_loop(stage, setting.prefix), *phase_end_waits(setting, streams=True)), m.place))
     else:
         lines = (
@@ -191,6 +195,7 @@ def build_problem(m: Multiplied, setting: Setting) -> tuple[Problem, Tiles | Non
         quant=build_quant(found.steps, kind, setting.arrays),
         broadcast=setting.options.broadcast,
         begins=_start_block(m, setting),
+        raw=None if tiles is source else source,
     )
     return p, None if tiles is source else source
 

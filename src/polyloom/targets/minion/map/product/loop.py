@@ -54,7 +54,8 @@ class Problem:
     into its scratchpad, and counted there.
 
     `shares`: minions of a shire load what they share together. `broadcast`: those that share a block all get it, and
-    each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of a block.
+    each stores rows of it. `begins`: where sums begin with what is in memory. `height`: rows of a block. `raw`: where
+    tiles of the right factor are before they are packed.
     """
 
     kind: Kind
@@ -73,6 +74,7 @@ class Problem:
     height: int = ROWS
     near: bool = False
     packs_near: bool = False
+    raw: Tiles | None = None
 
     @property
     def block_rows(self) -> int:

@@ -33,6 +33,8 @@ _CROWDED: Final = 1.1
 """How much longer a staged step takes where many shires read the same lines from the banks of one."""
 _MANY: Final = 8
 """Shires from which on they do."""
+_PACKED: Final = 80
+"""Of a step that packs: load and store of a minion's share of a right tile."""
 _STORE: Final = 150
 # 57 cycles one way in a shire, and 2.3 for each of 32 further registers.
 _MESSAGE: Final = 57 + 74
@@ -48,9 +50,9 @@ _DRAM: Final = 127
 """Bytes a cycle, whole chip."""
 
 
-def cycles(p: Problem, g: Grid, is_staged: bool) -> int:
-    """Predicted cycles of the busiest minion."""
-    round_ = block_cycles(p, g.parts, is_staged=is_staged)
+def cycles(p: Problem, g: Grid, is_staged: bool, *, packs: bool = False) -> int:
+    """Predicted cycles of the busiest minion. `packs`: the loop packs the right factor."""
+    round_ = block_cycles(p, g.parts, is_staged=is_staged) + (p.steps * _PACKED if packs else 0)
     if not is_staged:
         return START + g.rounds(p.block_rows, p.block_columns) * round_
     is_crowded = g.shire_rows * g.shire_columns >= _MANY
