@@ -6,7 +6,6 @@ specification of every cycle), compared operation by operation and bank write by
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
 
@@ -19,107 +18,29 @@ from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.rtl import simulator as sim
+from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows
 from polyloom.targets.tcpa.rtl.bus_words import (
-    BankWindow,
-    array_words,
     bank_contents,
-    bank_windows,
     configuration_words,
 )
 from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circuit
+from polyloom.targets.tcpa.rtl.observed_runs import NO_ELEMENT, Comparison, Fault, ObservedRun, Row, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator
 from polyloom.targets.tcpa.run import model, program
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Generator
 
-_DOUBLE_WRITE, _LEFTOVER = 15, 22
-"""Causes of faults (native/tcpa/model.hpp), of which bits of the circuit count from 10 on."""
-_NO_ELEMENT: Final = -1
+_DOUBLE_WRITE: Final = 15
+"""Cause of a fault (native/tcpa/model.hpp), of which bits of the circuit count from 10 on."""
 _FIRST_CAUSE: Final = 10
 _MARGIN: Final = 1 << 17
 """Cycles in which what is under way arrives, and the circuit finds that all is done."""
-
-Row = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Cause (a code's last two digits), cycle, and the element as (row, column)."""
-
-    cause: int
-    cycle: int
-    row: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What was compared, and the first difference, if there is one."""
-
-    cycles: int
-    operations: int
-    bank_writes: int
-    fault: Fault | None
-    difference: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedRun:
-    """Rows of a run without a fault: operations (cycle, element, unit, instruction), results (cycle, element, unit,
-    word), and bank writes (cycle, array, word of its memory, value); and cycles from first issue to last write."""
-
-    issues: list[Row]
-    results: list[Row]
-    writes: list[Row]
-    cycles: int
 
 
 def compare_runs(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
     """Comparison of one run. Errors: PL0603, PL0640 where the circuit lacks something, PL0661."""
     seen = run_circuit(simulator, data, inputs)
     return compare(run_model(simulator.circuit, data, inputs), seen)
-
-
-def compare(expected: ObservedRun | Fault, seen: ObservedRun | Sequence[Fault]) -> Comparison:
-    """Comparison of what the model and the circuit did; the circuit's faults are those of the first cycle with any."""
-    if isinstance(expected, Fault):
-        return _compare_faults(expected, seen)
-    if not isinstance(seen, ObservedRun):
-        shown = ", ".join(map(str, seen))
-        return Comparison(expected.cycles, 0, 0, seen[0], f"only the circuit faults: {shown}")
-    # What lies between the elements of an array, the model does not show.
-    unknown = {row[:3] for row in expected.writes if row[3] == _NO_ELEMENT}
-    writes = [(*row[:3], _NO_ELEMENT) if row[:3] in unknown else row for row in seen.writes]
-    difference = _find_difference(expected, replace(seen, writes=writes))
-    return Comparison(expected.cycles, len(expected.issues), len(expected.writes), None, difference)
-
-
-def _compare_faults(expected: Fault, seen: ObservedRun | Sequence[Fault]) -> Comparison:
-    """The model stops at one fault of a cycle, the circuit shows all of them."""
-    if isinstance(seen, ObservedRun):
-        return Comparison(0, 0, 0, expected, f"only the model faults: {expected}")
-    # What is left at the end has no cycle of its own.
-    cycle = None if expected.cause == _LEFTOVER else expected.cycle
-    # Several rules may break in one cycle; which one the model looks at first is not the circuit's business.
-    same = any(f.cause == expected.cause and (f.row, f.column) == (expected.row, expected.column) for f in seen)
-    if same and cycle in (None, seen[0].cycle):
-        return Comparison(0, 0, 0, expected, None)
-    return Comparison(0, 0, 0, expected, f"the model has {expected}, the circuit {', '.join(map(str, seen))}")
-
-
-def _find_difference(expected: ObservedRun, seen: ObservedRun) -> str | None:
-    for what, want, got in (
-        ("operation (cycle, element, unit, instruction)", expected.issues, seen.issues),
-        ("result (cycle, element, unit, word)", expected.results, seen.results),
-        ("bank write (cycle, array, word, value)", expected.writes, seen.writes),
-    ):
-        if want != got:
-            n = next((n for n, (a, b) in enumerate(zip(want, got, strict=False)) if a != b), min(len(want), len(got)))
-            a, b = (rows[n] if n < len(rows) else "nothing" for rows in (want, got))
-            return f"{what} {n}: the model has {a}, the circuit {b}"
-    if expected.cycles != seen.cycles:
-        return f"the model takes {expected.cycles} cycles, the circuit {seen.cycles}"
-    return None
 
 
 def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> ObservedRun | Fault:
@@ -165,9 +86,9 @@ def _dot(coefficients: Sequence[int], digits: Sequence[int]) -> int:
 
 
 def _memory(concrete: Concrete, number: int, elements: NDArray[Any]) -> NDArray[np.int64]:
-    """The memory of an array as words of 32 bits, integers extended by their sign; `_NO_ELEMENT` between elements."""
+    """The memory of an array as words of 32 bits, integers extended by their sign; `NO_ELEMENT` between elements."""
     array = concrete.arrays[number]
-    words = np.full(array_words(concrete, number), _NO_ELEMENT)
+    words = np.full(array_words(concrete, number), NO_ELEMENT)
     if len(words):
         view = np.lib.stride_tricks.as_strided(words, array.shape, tuple(8 * s for s in array.strides))
         view[...] = _extend_words(elements, array.dtype)

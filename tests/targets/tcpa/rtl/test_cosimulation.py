@@ -18,6 +18,7 @@ from tests.targets.tcpa.sabotage.words import repaired
 from polyloom import api
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import cosimulation
+from polyloom.targets.tcpa.rtl.observed_runs import Comparison, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator
 from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.words import concrete_file
@@ -39,7 +40,7 @@ def test_product_is_equal(simulator: Simulator) -> None:
     a = random.integers(-(1 << 31), 1 << 31, (6, 5), np.int32)
     b = random.integers(-(1 << 31), 1 << 31, (5, 4), np.int32)
     found = cosimulation.compare_runs(simulator, _instance("gemm", {"n": 6, "m": 4, "k": 5}), {"A": a, "B": b})
-    assert found == cosimulation.Comparison(79, 504, 24, None, None)
+    assert found == Comparison(79, 504, 24, None, None)
 
 
 def test_triangular_loops_with_a_division_are_equal(simulator: Simulator) -> None:
@@ -148,11 +149,11 @@ def test_differences_are_found(simulator: Simulator) -> None:
     data, inputs = random_program(simulator.circuit.machine, 3)
     concrete = concrete_file.decode(data)
     expected = cosimulation.run_model(simulator.circuit, data, inputs)
-    assert cosimulation.compare(expected, cosimulation.run_circuit(simulator, data, inputs)).difference is None
+    assert compare(expected, cosimulation.run_circuit(simulator, data, inputs)).difference is None
     other = {name: array + np.ones_like(array) if array.dtype != np.bool_ else ~array for name, array in inputs.items()}
-    values = cosimulation.compare(expected, cosimulation.run_circuit(simulator, data, other)).difference
+    values = compare(expected, cosimulation.run_circuit(simulator, data, other)).difference
     assert values is not None
     assert "result" in values or "bank write" in values
     late = replace(concrete, controller=replace(concrete.controller, start=concrete.controller.start + 1))
     seen = cosimulation.run_circuit(simulator, concrete_file.encode(late), inputs)
-    assert cosimulation.compare(expected, seen).difference is not None
+    assert compare(expected, seen).difference is not None

@@ -8,26 +8,25 @@ fields of one size, walks the routes of banks, and adds the place of an array in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.operations import ElementType
+from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows, base_address
+from polyloom.targets.tcpa.rtl.capacities import FILES, check_need, refuse_configuration
 from polyloom.targets.tcpa.rtl.circuit import AFFINE, DELAY_BITS, Circuit
+from polyloom.targets.tcpa.rtl.instruction_words import instruction_fields
 from polyloom.targets.tcpa.words.concrete import (
     Concrete,
     Connection,
     ConvexSet,
     Domain,
     ElementProgram,
-    Generator,
     HalfSpace,
     bank_route,
 )
-from polyloom.targets.tcpa.words.isa import File, Goto, Halt, If, Immediate, Instruction, Next, Source
 from polyloom.targets.tcpa.words.sides import SIDES
 
 MAP, PROGRAM, DEPTH, WRAPPER, ROUTE, CONTROL, GENERATOR, BANK_WORD = range(8)
@@ -36,18 +35,6 @@ of 8."""
 Write = tuple[int, int]
 """Address and word."""
 _BYTES: Final[Mapping[ElementType, int]] = {"i8": 1, "u8": 1, "bool": 1, "i16": 2, "u16": 2, "f64": 8}
-
-
-@dataclass(frozen=True, slots=True)
-class BankWindow:
-    """Where a bank holds what generator `generator` accesses: word `first` of the array's memory is word `place`."""
-
-    generator: int
-    bank: int
-    is_output: bool
-    first: int
-    words: int
-    place: int
 
 
 def address(kind: int, number: int = 0, unit: int = 0, index: int = 0, part: int = 0) -> int:
@@ -68,24 +55,15 @@ def configuration_words(circuit: Circuit, concrete: Concrete) -> list[Write]:
     ]
 
 
-def _refuse(message: str) -> PolyloomError:
-    return infeasible("PL0640", message, help="take a machine that has more, or smaller sizes")
-
-
-def _need(what: str, used: int, most: int) -> None:
-    if used > most:
-        raise _refuse(f"the configuration uses {used} {what}, and the circuit has {most}")
-
-
 def _check_sizes(circuit: Circuit, concrete: Concrete) -> None:
-    _need("rows", concrete.rows, circuit.rows)
-    _need("columns", concrete.columns, circuit.columns)
+    check_need("rows", concrete.rows, circuit.rows)
+    check_need("columns", concrete.columns, circuit.columns)
     _check_region(circuit, concrete)
-    _need("loops", len(concrete.extents), circuit.capacity("generator_dimensions"))
+    check_need("loops", len(concrete.extents), circuit.capacity("generator_dimensions"))
     control = concrete.controller
-    _need("control signals", len(control.signals), circuit.capacity("control_signals"))
+    check_need("control signals", len(control.signals), circuit.capacity("control_signals"))
     delay = max(control.row_delay, control.column_delay)
-    _need("steps of a delay line", delay // concrete.initiation_interval + 2, 1 << DELAY_BITS)
+    check_need("steps of a delay line", delay // concrete.initiation_interval + 2, 1 << DELAY_BITS)
 
 
 def _check_region(circuit: Circuit, concrete: Concrete) -> None:
@@ -96,7 +74,7 @@ def _check_region(circuit: Circuit, concrete: Concrete) -> None:
         ("east", concrete.columns, circuit.columns, control.east or "east" in sides),
     ):
         if own != all_of and is_used:
-            raise _refuse(f"the region does not reach the {name} of the circuit, which it uses")
+            raise refuse_configuration(f"the region does not reach the {name} of the circuit, which it uses")
 
 
 def element_number(circuit: Circuit, row: int, column: int) -> int:
@@ -112,10 +90,10 @@ def _map_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
 
 
 def _class_words(circuit: Circuit, concrete: Concrete, number: int, program: ElementProgram) -> Iterator[Write]:
-    _need("functional units", len(program.programs), len(circuit.machine.units))
+    check_need("functional units", len(program.programs), len(circuit.machine.units))
     signals = len(concrete.controller.signals)
     for unit, instructions in enumerate(program.programs):
-        _need("instructions of a unit", len(instructions), circuit.capacity("instruction_words"))
+        check_need("instructions of a unit", len(instructions), circuit.capacity("instruction_words"))
         for pc, instruction in enumerate(instructions):
             fields = instruction_fields(circuit, instruction, pc, len(instructions), signals)
             for part, word in enumerate(fields):
@@ -123,84 +101,10 @@ def _class_words(circuit: Circuit, concrete: Concrete, number: int, program: Ele
     feedback = circuit.capacity("feedback_registers")
     files = (("fd", 0, feedback, program.feedback_depths), ("id", feedback, None, program.input_depths))
     for name, first, _, depths in files:
-        _need(f"registers {name}", len(depths), circuit.capacity(_FILES[name]))
+        check_need(f"registers {name}", len(depths), circuit.capacity(FILES[name]))
         for n, depth in enumerate(depths):
-            _need("tokens of a FIFO", depth, circuit.capacity("fifo_depth"))
+            check_need("tokens of a FIFO", depth, circuit.capacity("fifo_depth"))
             yield address(DEPTH, number + 1, 0, first + n), depth
-
-
-_FILES: Final = {
-    "rd": "general_registers",
-    "fd": "feedback_registers",
-    "id": "input_registers",
-    "od": "output_registers",
-}
-
-
-def instruction_fields(circuit: Circuit, instruction: Instruction, pc: int, size: int, signals: int) -> list[int]:
-    """Instruction layout of verilog/unit.v, in words of 32 bits."""
-    sources = [_source_field(circuit, s) for s in instruction.sources]
-    # A source that an operation does not have is an immediate, so that no FIFO is popped for it.
-    sources += [(0, 3)] * (3 - len(sources))
-    files = sum(file << 2 * n for n, (_, file) in enumerate(sources))
-    is_last = isinstance(instruction.branch, Halt)
-    read, targets = _branch_fields(circuit, instruction, pc, size, signals)
-    return [
-        instruction.opcode | files << 10 | is_last << 16,
-        *(value for value, _ in sources),
-        *_pack_items(_destination_set(circuit, instruction), 1, circuit.destinations),
-        *_pack_items(sum(signal << 8 * n for n, signal in enumerate(read)), 8, circuit.machine.branch_flags),
-        *_pack_items(sum(target << 16 * n for n, target in enumerate(targets)), 16, len(targets)),
-    ]
-
-
-def _pack_items(value: int, width: int, items: int) -> list[int]:
-    """Items of a width, as words of 32 bits."""
-    return [value >> 32 * n & 0xFFFFFFFF for n in range((width * items + 31) // 32)]
-
-
-def _destination_set(circuit: Circuit, instruction: Instruction) -> int:
-    names = {File.RD: "rd", File.FD: "fd", File.IO: "od"}
-    first = {"rd": 0, "fd": circuit.capacity("general_registers")}
-    first["od"] = first["fd"] + circuit.capacity("feedback_registers")
-    found = 0
-    for register in instruction.destinations:
-        name = names[register.file]
-        _need(f"registers {name}", register.index + 1, circuit.capacity(_FILES[name]))
-        # One bit per register, so that the circuit compares no indices; it cannot say that one is written twice.
-        bit = 1 << first[name] + register.index
-        if found & bit:
-            raise _refuse(f"an instruction writes {name}{register.index} twice")
-        found |= bit
-    return found
-
-
-def _source_field(circuit: Circuit, source: Source) -> tuple[int, int]:
-    if isinstance(source, Immediate):
-        return source.bits & 0xFFFFFFFF, 3
-    name = {File.RD: "rd", File.FD: "fd", File.IO: "id"}[source.file]
-    _need(f"registers {name}", source.index + 1, circuit.capacity(_FILES[name]))
-    # The FIFOs of an element have one numbering, in which fd comes before id.
-    first = circuit.capacity("feedback_registers") if name == "id" else 0
-    return first + source.index, 0 if name == "rd" else 1
-
-
-def _branch_fields(
-    circuit: Circuit, instruction: Instruction, pc: int, size: int, signals: int
-) -> tuple[list[int], list[int]]:
-    """Signals that a branch reads, and a target for every code of as many as the machine's branches read."""
-    flags, behind = circuit.machine.branch_flags, 1 << circuit.bits("instruction_words")
-    match instruction.branch:
-        case If(read, targets):
-            _need("control signals of a branch", len(read), flags)
-            _need("control signals", max(read) + 1, max(1, signals))
-        case Goto(target):
-            read, targets = (), (target,)
-        case Next() | Halt():
-            read, targets = (), (pc + 1,)
-    # Codes of signals that the branch does not read repeat its targets.
-    reached = [targets[code % len(targets)] for code in range(1 << flags)]
-    return list(read), [target if target < size else behind for target in reached]
 
 
 def _connection_words(circuit: Circuit, kind: int, number: int, connections: Sequence[Connection]) -> Iterator[Write]:
@@ -212,11 +116,11 @@ def _connection_words(circuit: Circuit, kind: int, number: int, connections: Seq
 def _port(circuit: Circuit, port: tuple[int, int], file: str) -> int:
     """Registers first, then the channels of the north, east, south and west."""
     location, index = port
-    own, channels = circuit.capacity(_FILES[file]), circuit.capacity("channels")
+    own, channels = circuit.capacity(FILES[file]), circuit.capacity("channels")
     if location == 0:
-        _need(f"registers {file}", index + 1, own)
+        check_need(f"registers {file}", index + 1, own)
         return index
-    _need("channels", index + 1, channels)
+    check_need("channels", index + 1, channels)
     return own + (location - 1) * channels + index
 
 
@@ -262,11 +166,11 @@ def _control_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
 
 def _domain_words(circuit: Circuit, domain: Domain, concrete: Concrete) -> Iterator[tuple[int, int, int]]:
     """(index, part, word) of verilog/domain.v: the half-spaces that the sets share, then the sets."""
-    _need("convex sets of a domain", len(domain), circuit.capacity("signal_sets"))
+    check_need("convex sets of a domain", len(domain), circuit.capacity("signal_sets"))
     dims = circuit.capacity("generator_dimensions")
     # Sets of a triangle have the same slanted faces: the circuit has one adder for each, not one per set.
     halves = list(dict.fromkeys(half for convex in domain for half in convex.half_spaces))
-    _need("half-spaces of a domain", len(halves), circuit.half_space_count)
+    check_need("half-spaces of a domain", len(halves), circuit.half_space_count)
     for n, half in enumerate(halves):
         _check_range(half.coefficients, half.constant, concrete)
         for m, coefficient in enumerate(half.coefficients):
@@ -282,7 +186,7 @@ def _set_words(circuit: Circuit, convex: ConvexSet, halves: Sequence[HalfSpace])
     for m in range(dims):
         # The digits of loops that the tile has not stay 0, and the controller's outermost one has no bound.
         low, high = (convex.lower[m], convex.upper[m]) if m < rank else (0, most)
-        _need("values of a counter", high + 1, most + 1)
+        check_need("values of a counter", high + 1, most + 1)
         yield m, low
         yield dims + m, high
     yield 2 * dims, 1 | sum(2 << n for n, half in enumerate(halves) if half in convex.half_spaces)
@@ -294,64 +198,7 @@ def _check_range(coefficients: Sequence[int], constant: int, concrete: Concrete)
     digits = (*concrete.extents[:-1], max(outermost, *concrete.extents[-1:], 1))
     reach = abs(constant) + sum(abs(c) * d for c, d in zip(coefficients, digits, strict=True))
     if reach >= 1 << (AFFINE - 1):
-        raise _refuse(f"an affine value needs more than the {AFFINE} bits of the circuit")
-
-
-def bank_number(circuit: Circuit, generator: Generator) -> int:
-    """Banks are numbered by port, north, east, south, west, then by channel."""
-    first = (0, circuit.columns, circuit.columns + circuit.rows, 2 * circuit.columns + circuit.rows)
-    channels = circuit.capacity("channels")
-    _need("channels", generator.channel + 1, channels)
-    return (first[SIDES.index(generator.side)] + generator.position) * channels + generator.channel
-
-
-def array_words(concrete: Concrete, number: int) -> int:
-    """Words from an array's first element to its last one."""
-    array = concrete.arrays[number]
-    if 0 in array.shape:
-        return 0
-    return 1 + sum(stride * (extent - 1) for stride, extent in zip(array.strides, array.shape, strict=True))
-
-
-def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
-    """Windows: of each generator, the words between the least and the greatest address of its boxes, one after another
-    in the bank. Errors: PL0640.
-    """
-    free: dict[int, int] = {}
-    taken = set[tuple[int, bool]]()
-    windows: list[BankWindow] = []
-    for number, generator in enumerate(concrete.generators):
-        bank, is_output = bank_number(circuit, generator), concrete.arrays[generator.array].is_output
-        if (bank, is_output) in taken:
-            raise _refuse("two generators of a bank read, or two write, and the circuit has one of each kind")
-        taken.add((bank, is_output))
-        low, high = _address_range(concrete, generator)
-        size = max(0, high - low + 1)
-        windows.append(BankWindow(number, bank, is_output, low, size, free.get(bank, 0)))
-        free[bank] = free.get(bank, 0) + size
-        _need("words of a bank", free[bank], circuit.capacity("bank_words"))
-    return windows
-
-
-def _address_range(concrete: Concrete, generator: Generator) -> tuple[int, int]:
-    """Least and greatest word of the array that the boxes of the domain reach."""
-    base = _base_address(concrete, generator)
-    # An affine form is extreme in corners; half-spaces only make the window smaller than this.
-    ends = [
-        (
-            base + sum(min(c * a, c * b) for c, a, b in zip(generator.coefficients, s.lower, s.upper, strict=True)),
-            base + sum(max(c * a, c * b) for c, a, b in zip(generator.coefficients, s.lower, s.upper, strict=True)),
-        )
-        for s in generator.domain
-    ]
-    last = array_words(concrete, generator.array) - 1
-    low, high = min((a for a, _ in ends), default=0), max((b for _, b in ends), default=-1)
-    return max(0, min(low, last)), min(high, last)
-
-
-def _base_address(concrete: Concrete, generator: Generator) -> int:
-    place = concrete.arrays[generator.array].place
-    return generator.base - (place.base if place else 0)
+        raise refuse_configuration(f"an affine value needs more than the {AFFINE} bits of the circuit")
 
 
 def _generator_words(circuit: Circuit, concrete: Concrete, window: BankWindow) -> Iterator[Write]:
@@ -359,9 +206,9 @@ def _generator_words(circuit: Circuit, concrete: Concrete, window: BankWindow) -
     number, dims = 2 * window.bank + window.is_output, circuit.capacity("generator_dimensions")
     # Addresses in the bank, and the limits beyond which the model faults, move together.
     moved = window.place - window.first
-    base, last = _base_address(concrete, generator) + moved, array_words(concrete, generator.array) - 1
+    base, last = base_address(concrete, generator) + moved, array_words(concrete, generator.array) - 1
     _check_range(generator.coefficients, base, concrete)
-    _need("bits of a base address", base.bit_length() + 1, 32)
+    check_need("bits of a base address", base.bit_length() + 1, 32)
     for m, coefficient in enumerate(generator.coefficients):
         yield address(GENERATOR, number, 0, 0, m), coefficient & 0xFFFFFFFF
     yield address(GENERATOR, number, 0, 0, dims), base & 0xFFFFFFFF
