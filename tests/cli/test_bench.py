@@ -105,6 +105,8 @@ def test_all_rows_of_minions_have_the_same_columns(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(minion.memory, "blind_rows", lambda: (blind,))
     for name in ("rows", "convolution_rows"):
         monkeypatch.setattr(minion.chains, name, lambda: iter([{"what": "a chain", "model": 1, "unit": "cycles"}]))
+    for module in (minion.short, minion.networks):
+        monkeypatch.setattr(module, "rows", lambda: iter(()))
     monkeypatch.setattr(minion, "speeds", lambda: iter(()))
     monkeypatch.setattr(minion, "thread_rows", lambda: iter(()))
     made = list(minion.rows())

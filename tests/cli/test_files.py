@@ -64,6 +64,8 @@ def test_machines(call: Call) -> None:
         "tcpa:fau",
         "tcpa:generic",
         "tcpa:ideal",
+        "tcpa:mid",
+        "tcpa:mid16",
         "tcpa:paper",
         "tcpa:unit",
         "tcpa:wide",
