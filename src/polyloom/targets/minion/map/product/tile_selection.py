@@ -18,7 +18,7 @@ from polyloom.targets.minion.map.product.operand import INT8, packed_tiles
 from polyloom.targets.minion.map.product.patch_prefetch import fits_cache
 from polyloom.targets.minion.map.product.predict import cycles, fma_cycles, hides_loads, packing_cycles, resident_cycles
 from polyloom.targets.minion.map.product.predict_prefetched import prefetched_cycles
-from polyloom.targets.minion.map.product.staging_ring import Stage
+from polyloom.targets.minion.map.product.staging.ring import Stage
 from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
 from polyloom.targets.minion.words.layout import align_rows
 from polyloom.targets.minion.words.tiles import ROWS, WORD, Grid, Tiles
