@@ -330,6 +330,7 @@ class _Search:
         the deepest statement alone, the iterations with most operations can start.
         """
         deepest = next(iter(placed))
+        # One ranking for all statements: leaving one out does not change the order of the others.
         ranked = sorted(placed, key=lambda n: -self.work[n].total())
         numbers = {name: self._instance_number(name, placed[name]) for name in ranked}
         # Statements of the same iterations meet the same others: one of them answers for all.
@@ -362,6 +363,7 @@ class _Search:
         return self.numbers[name, placement]
 
     def _number_points(self, points: isl.Set) -> int:
+        # Two texts of one set cost a question more, and change no answer.
         number = self.known_points.setdefault(str(points), len(self.points))
         if number == len(self.points):
             self.points.append(points)

@@ -136,6 +136,7 @@ def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> O
     written = set[tuple[int, int]]()
     rows: list[tuple[int, int, int, int, int]] = events.tolist()
     for event, cycle, place, first, second in rows:
+        # Elements of the circuit are numbered by its own width, which may be more than the region has.
         if event == sim.ISSUE:
             element, unit = divmod(place, units)
             issues.append((cycle, _number(circuit, concrete, element), unit, first))
@@ -152,6 +153,7 @@ def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> O
             faults.append(Fault(first + _FIRST_CAUSE, cycle, *divmod(place, circuit.columns)))
         elif event == sim.BANK_FAULT:
             faults.append(_bank_fault(circuit, first + _FIRST_CAUSE, cycle, place))
+    # Events come in the order of cycles: the first fault is the earliest.
     if faults:
         return [f for f in faults if f.cycle == faults[0].cycle]
     begin, end = (issues[0][0], writes[-1][0] + 1) if issues and writes else (0, 0)

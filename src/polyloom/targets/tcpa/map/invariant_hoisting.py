@@ -30,6 +30,7 @@ def hoist_equation(program: Program, number: int) -> Iterator[Program]:
     domain = parameter_set(program.assumptions, program.parameters)
     executed = _points(program, equation.condition).intersect_params(domain)
     for direction in _directions(program, equation):
+        # The equation itself must have computed the value that is handed on.
         same = executed.intersect(translate(executed, direction))
         for operand in equation.operands:
             same = same.intersect(_invariant_points(program, operand, direction))
@@ -41,6 +42,7 @@ def live_equations(graph: Graph) -> Program:
     """Dead code elimination: the program without equations that no output depends on."""
     program = graph.program
     outputs = {a.name for a in program.outputs}
+    # Reachability backwards from outputs: what only hands itself on is not live.
     live = {v for v, e in enumerate(program.equations) if e.target.name in outputs}
     while grown := {w.node for u in graph.uses if u.consumer in live for w in u.writers} - live:
         live |= grown
@@ -90,6 +92,7 @@ def _invariant_points(program: Program, operand: Reference | Constant, direction
     if isinstance(operand, Constant):
         return points
     is_variable = operand.name in {v.name for v in program.variables}
+    # A variable that holds one element in all iterations does not change, whichever way it came.
     element = held_element(program, operand.name) if is_variable else operand
     if element is not None and _is_invariant(program, element, direction):
         return points

@@ -47,6 +47,7 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
         return _resident_product(m, p, g, setting)
     if p.near:
         return _prefetched_product(m, p, g, source, setting)
+    # The ring depends on the final grid, too.
     stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
     packs = stages and stage.packs
     # The loop packs what it stages.

@@ -56,6 +56,7 @@ def total_cycles(p: Problem, source: Tiles | None, g: Grid, setting: Setting) ->
     if p.near:
         return prefetched_cycles(p, g, fma_cycles(p), (source or p.right).stride, setting.team.shire_minions)
     stages = uses_staging(p, g, setting)
+    # What the loop packs takes no time in front of it.
     packs = stages and Stage(p, g, setting.team.shire_minions, setting.scratchpad).packs
     packing = 0 if source is None or packs else packing_cycles(p, setting.team)
     return cycles(p, g, stages, packs=packs) + packing
