@@ -18,7 +18,7 @@ from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.rtl import simulator as sim
-from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows
+from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows, base_address
 from polyloom.targets.tcpa.rtl.bus_words import (
     bank_contents,
     configuration_words,
@@ -69,8 +69,7 @@ def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]])
 def _generator_accesses(concrete: Concrete, generator: Generator) -> Iterator[tuple[int, int]]:
     """Cycles of a generator's accesses, and the words of its array's memory."""
     weights = [int(np.prod(concrete.extents[:m])) for m in range(len(concrete.extents))]
-    place = concrete.arrays[generator.array].place
-    base = generator.base - (place.base if place else 0)
+    base = base_address(concrete, generator)
     for convex in generator.domain:
         for digits in product(*(range(a, b + 1) for a, b in zip(convex.lower, convex.upper, strict=True))):
             if all(_dot(h.coefficients, digits) + h.constant >= 0 for h in convex.half_spaces):

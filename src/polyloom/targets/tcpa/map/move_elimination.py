@@ -19,10 +19,10 @@ from polyloom.ir.rdg import Graph, Use
 from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
 from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine
-from polyloom.sets.isl import from_set, parameter_set, to_set
+from polyloom.sets.isl import from_set, parameter_set
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.dependence_graph import build_graph
-from polyloom.targets.tcpa.map.invariant_hoisting import held_element, hoist_equation, live_equations
+from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
+from polyloom.targets.tcpa.map.invariant_hoisting import held_element, hoist_equation, keep_equations, live_equations
 from polyloom.targets.tcpa.map.schedule import build_problem, has_single_iteration, safe_distance
 
 
@@ -102,17 +102,15 @@ def _split_producers(graph: Graph, move: int) -> Program:
     for writer in next(use for use in graph.uses if use.consumer == move).writers:
         own = graph.equations[writer.node]
         part = replace(own, target=target, condition=writer.condition)
-        whole = to_set(own.condition, program.dimensions, program.parameters).intersect_params(domain)
-        rest = whole.subtract(to_set(writer.condition, program.dimensions, program.parameters))
+        whole = condition_points(program, own.condition).intersect_params(domain)
+        rest = whole.subtract(condition_points(program, writer.condition))
         # All of its values are outputs: the equation keeps its name, and only its target changes.
         if rest.is_empty():
             equations[writer.node] = part
         else:
             equations[writer.node] = replace(own, condition=from_set(rest.coalesce().gist_params(domain)))
             equations.append(replace(part, name=fresh_name(own.name, taken, dotted_name)))
-    kept = tuple(e for e in equations if e is not None)
-    written = {e.target.name for e in kept}
-    return replace(program, variables=tuple(v for v in program.variables if v.name in written), equations=kept)
+    return keep_equations(program, (e for e in equations if e is not None))
 
 
 def _entered_element(graph: Graph, use: Use) -> Reference | None:
