@@ -189,16 +189,19 @@ def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:
     return Fault(cause, cycle, port - 2 * columns - rows, 0)
 
 
+def check_concrete(data: bytes) -> None:
+    """PL0810 for a file that is no concrete configuration of one program."""
+    if not data.startswith(concrete_file.KIND.magic):
+        message = "the file is no concrete configuration of one program"
+        help = "write `polyloom instantiate FILE.plsc N=16 -o FILE.plcc` first; several phases have a file each"
+        raise input_error("PL0810", message, help=help)
+
+
 def cosimulate(data: bytes, member: str | None, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
     """Comparison of a run on a circuit of just the configuration's region, which is built for it. Errors: PL0310,
     PL0603, PL0640, PL0660, PL0661, PL0816, and PL0810 for a file that is no concrete configuration of one program.
     """
-    if not data.startswith(concrete_file.KIND.magic):
-        raise input_error(
-            "PL0810",
-            "the file is no concrete configuration of one program",
-            help="write `polyloom instantiate FILE.plsc N=16 -o FILE.plcc` first; several phases have a file each",
-        )
+    check_concrete(data)
     machine = program.load_machine(data, member)
     check_circuit(machine, machine_file.find_table(member) if member else None)
     # Before the build, which takes a while.
