@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from polyloom import files, frontend
 from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
 from polyloom.ir.pla import Program
@@ -252,7 +253,7 @@ def _program_error(written: Written) -> PolyloomError | None:
 
 
 def compile(
-    source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
+    source: Source | Kernel | ArraySource | Plan | Program | str | PathLike[str] | Any,
     on: str | None = None,
     *,
     function: str | None = None,
@@ -328,11 +329,17 @@ def run_together(
 
 
 def load(
-    path: str | PathLike[str], *, source: str | PathLike[str] | Sequence[str | PathLike[str]] = ()
-) -> Compiled | Instance:
-    """Load a saved file; of which kind, its first bytes tell. Its page shows the lines of the `source` (a file or
+    path: str | PathLike[str],
+    *,
+    source: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    options: Options | None = None,
+) -> Compiled | Instance | ArraySource:
+    """Load a saved file; of which kind, its first bytes tell. A model (.onnx) is read as `options` say, for `compile`
+    and to be called on arrays. Its page shows the lines of the `source` (a file or
     several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
     PL07xx."""
+    if frontend.is_array_file(fspath(path)):
+        return frontend.array_source(fspath(path), options or Options())
     data = registry.read_program_file(path)
     named = (source,) if isinstance(source, str | PathLike) else source
     return decode(fspath(path), data, texts([fspath(each) for each in named]))
@@ -368,7 +375,7 @@ def _file_diagnostic(diagnostic: Diagnostic, path: str) -> Diagnostic:
 
 def prove(
     file: Compiled | Instance | str | PathLike[str],
-    source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
+    source: Source | Kernel | ArraySource | Plan | Program | str | PathLike[str] | Any,
     values: Mapping[str, int] | None = None,
     /,
     *,
