@@ -70,8 +70,10 @@ class _Reader:
     def __init__(self, path: str, model: ModelProto, elements: Mapping[str, Known], settings: Settings) -> None:
         self.path, self.model, self.elements, self.settings = path, model, elements, settings
         self.tensors = dict[str, Tensor]()
-        self.sizes = dict[str, str]()
+        self.sizes, self.outputs = dict[str, str](), dict[str, str]()
         self.taken = set[str]()
+        read = {name for node in model.graph.node for name in node.input}
+        self.used = read | {output.name for output in model.graph.output}
         self.graph = Graph(Builder(self.taken))
         lines = [_node_text(node) for node in model.graph.node]
         text = Source(path, "\n".join(lines))
@@ -82,6 +84,7 @@ class _Reader:
     # Inputs
 
     def inputs(self) -> None:
+        self.outputs = {each.name: identifier(each.name, self.taken) for each in self.model.graph.output}
         # Names of sizes first: users give them by name.
         for each in self.model.graph.input:
             for dim in each.type.tensor_type.shape.dim:
@@ -151,9 +154,7 @@ class _Reader:
         operands = tuple(self.operand(name, label, span) for name in node.input)
         attributes = {each.name: self.attribute(each, label, span) for each in node.attribute}
         version = self.versions.get(node.domain or "ai.onnx", 1)
-        used = {name for other in self.model.graph.node for name in other.input}
-        used |= {output.name for output in self.model.graph.output}
-        results = tuple(identifier_base(name) if name in used else "" for name in node.output)
+        results = tuple(identifier_base(name) if name in self.used else "" for name in node.output)
         return Node(node.op_type, version, operands, attributes, results, self.graph, span, label)
 
     def operand(self, name: str, label: str, span: Span) -> Tensor | None:
@@ -226,14 +227,13 @@ class _Reader:
         node = Node("Identity", 1, (tensor,), {}, (name,), self.graph, span, f"output `{name}`")
         value = node.value()
         local = build.storage.get(value.name) if isinstance(value, Read) else None
-        # Names of outputs are the user's: a local that has the name gives it away.
         if local is not None and local.role == "local" and local.name not in names and _is_whole(value, local):
-            names[local.name] = local.name if local.name == identifier_base(name) else identifier(name, self.taken)
+            names[local.name] = self.outputs[name]
             return
         held = build.array(identifier_base(name), dtype(value), tensor.shape or (extent(1),), span)
         target = held if tensor.shape else Read(held.name, held.dtype, (Affine(),), (), span)
         build.statements.append(Store(target, value, span))
-        names[held.name] = held.name
+        names[held.name] = self.outputs[name]
 
 
 def identifier_base(name: str) -> str:

@@ -13,6 +13,7 @@ from polyloom.frontend.onnx.node import Node, Operator
 from polyloom.frontend.onnx.reshaping import reshape_value, squeeze_view, unsqueeze_view
 from polyloom.frontend.onnx.tensors import (
     ONE,
+    Known,
     Tensor,
     as_number,
     constant,
@@ -291,23 +292,24 @@ def gather(node: Node) -> Tensor:
     if places is None or places.dtype == object:
         index = convert(node.value(1), "i32")
         return data(Gather(node.local(source), index, n), node.tensor().kind)
-    size = as_number(shape(source)[n])
+    return data(gather_known(node, source, n, places), node.tensor().kind)
+
+
+def gather_known(node: Node, source: Value, n: int, places: Known) -> Value:
+    """Elements at constant indices: views of runs of them, or a gather at an array that the model brings."""
+    size, own = as_number(shape(source)[n]), shape(source)
     numbers = [int(each) for each in places.reshape(-1)]
     if size is not None and any(not -size <= each < size for each in numbers):
         node.refuse("an index is outside of the axis", "give indices that the axis has")
-    own = shape(source)
+    extents = (*own[:n], *map(extent, places.shape), *own[n + 1 :])
+    if not numbers:
+        return element_view(constant(0, dtype(source)), (), extents)
     runs = progressions([each if size is None or each >= 0 else each + size for each in numbers])
-    outer, inner = own[:n], own[n + 1 :]
-    if places.size == 0 or (len(runs) > _RUNS and places.size > 0):
-        if places.size == 0:
-            empty = element_view(constant(0, dtype(source)), (), (*outer, *map(extent, places.shape), *inner))
-            return data(empty, node.tensor().kind)
+    if len(runs) > _RUNS:
         index = node.graph.constant_array(places.astype(NUMPY["i32"]), f"{node.results[0]}_indices")
-        return data(Gather(node.local(source), index, n), node.tensor().kind)
+        return Gather(node.local(source), index, n)
     parts = [_progression_view(source, n, *run) for run in runs]
-    joined = parts[0] if len(parts) == 1 else concatenate(node, parts, n)
-    extents = (*outer, *map(extent, places.shape), *inner)
-    return data(reshape_value(node, joined, extents), node.tensor().kind)
+    return reshape_value(node, parts[0] if len(parts) == 1 else concatenate(node, parts, n), extents)
 
 
 def progressions(numbers: Sequence[int]) -> list[tuple[int, int, int]]:

@@ -130,7 +130,7 @@ def integer_operand(node: Node, value: int, zero: int, axis_of_vector: int) -> V
         return found
     point, own = convert(node.value(zero), "i32"), shape(found)
     if len(shape(point)) == 1 and shape(point) != (ONE,):
-        at = axes(len(own))[len(own) + axis_of_vector]
+        at = axes(len(own))[axis_of_vector]
         point = element_view(point, (at,), own)
     return node.local(apply("sub", found, spread(point, own)))
 

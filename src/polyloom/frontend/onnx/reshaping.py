@@ -9,6 +9,7 @@ nest becomes one axis first.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import gcd, prod
 
 from polyloom.frontend.onnx.node import Node
@@ -101,7 +102,7 @@ def common_factors(left: Shape, right: Shape) -> Shape | None:
         inner = all(each.is_constant for each in longer[1:])
         return longer if inner and min(len(left), len(right)) == 1 else None
     cuts = sorted({*_strides(left), *_strides(right)}, reverse=True)
-    pairs = [*zip(cuts, cuts[1:], strict=False)]
+    pairs = [*pairwise(cuts)]
     return None if any(a % b for a, b in pairs) else tuple(extent(a // b) for a, b in pairs)
 
 
