@@ -179,8 +179,8 @@ def function_options(parser: Parser, *, sets: bool = True) -> None:
     parser.set_defaults(values=[])
     if sets:
         help = (
-            "C: an integer argument has this value alone, so that it may be a step or a stride: p->taps=8; ONNX: so has "
-            "a size, or an input that gives a shape: axes=0,1"
+            "C: an integer argument has this value alone, so that it may be a step or a stride: p->taps=8; ONNX: so "
+            "has a size, or an input that gives a shape: axes=0,1"
         )
         group.add_argument("--set", dest="values", metavar="NAME=VALUE", action="append", help=help)
     help = "ONNX: a file beside the model with its data; no other is opened"

@@ -22,8 +22,8 @@ from polyloom.exploration.point_condition import Where
 from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
 from polyloom.frontend import source_file
-from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.array_source import ArraySource
+from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options
 from polyloom.ir.nest_c import print_c

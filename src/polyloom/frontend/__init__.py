@@ -2,9 +2,9 @@
 """Front ends by file type: a file, a function or a program becomes a plan, with the source's own behaviour as
 reference.
 
-`load` chooses by the file's ending: `.pla` holds equations, `.py` Python functions, `.c` C functions, `.onnx` a model. A
-function becomes a nest, is checked for all parameter values, and becomes a plan through `transform.plan`; equations are a plan
-of one phase already.
+`load` chooses by the file's ending: `.pla` holds equations, `.py` Python functions, `.c` C functions, `.onnx` a
+model. A function becomes a nest, is checked for all parameter values, and becomes a plan through `transform.plan`;
+equations are a plan of one phase already.
 """
 
 from __future__ import annotations

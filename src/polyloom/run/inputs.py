@@ -183,9 +183,10 @@ def complete_inputs(
     ranges: Ranges | None = None,
     data: Mapping[str, Array] = MappingProxyType({}),
 ) -> dict[str, Array]:
-    """Complete inputs: those that are given or that the source brings as `data`, checked, and others made up from `seed`: scalars always, arrays where none
-    is given or `fill` is "random"; what is used as an index within `ranges`. Of a program whose source is not known,
-    nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232, PL0804, PL0820."""
+    """Complete inputs: those that are given or that the source brings as `data`, checked, and others made up from
+    `seed`: scalars always, arrays where none is given or `fill` is "random"; what is used as an index within `ranges`.
+    Of a program whose source is not known, nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232,
+    PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
     known = {a.name: a for a in signature.inputs}

@@ -3,8 +3,8 @@
 
     python -m tests.frontend.onnx.node_cases [--on riscv,tcpa] [--filter TEXT] [--write]
 
-Each case is read, compiled and run on a machine's model, and compared as the package does it: the types of elements, the
-shapes, and numbers within the case's `rtol` and `atol` (`onnx.backend.test.runner.Runner.assert_similar_outputs`).
+Each case is read, compiled and run on a machine's model, and compared as the package does it: the types of elements,
+the shapes, and numbers within the case's `rtol` and `atol` (`onnx.backend.test.runner.Runner.assert_similar_outputs`).
 Inputs of int64 that give shapes, axes or indices are bound when the model is read.
 """
 
@@ -33,6 +33,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.onnx import lower_model
 from polyloom.frontend.onnx.child import prepare
+from polyloom.frontend.onnx.graph import identifier
 from polyloom.frontend.onnx.settings import Settings
 from polyloom.frontend.source import Options
 from polyloom.targets import registry
@@ -140,7 +141,7 @@ def _gives_shapes(model: onnx.ModelProto, name: str) -> bool:
 def run_source(source: ArraySource, case: Any, given: Sequence[Any], place: str) -> Mapping[str, Any]:
     names = [s.name for s in source.program.storage if s.role == "argument"]
     inputs = [info.name for info in case.model.graph.input]
-    arrays = {n: v for n, v in zip(inputs, given, strict=True) if n in names}
+    arrays = {identifier(n, set()): v for n, v in zip(inputs, given, strict=True) if identifier(n, set()) in names}
     target, where = registry.split_place(place)
     options = target.options()
     # The package's outputs judge: oracles of our own would take most of the time.
@@ -157,7 +158,7 @@ def run_source(source: ArraySource, case: Any, given: Sequence[Any], place: str)
 
 def _compare(case: Any, name: str, found: Mapping[str, Any], want: Any) -> str:
     want = np.asarray(want)
-    got = found.get(name)
+    got = found.get(identifier(name, set()))
     if got is None:
         return f"there is no output {name}"
     got = np.asarray(got)

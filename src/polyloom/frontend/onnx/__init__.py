@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polyloom.frontend.array_source import ArraySource
-from polyloom.frontend.onnx.graph import lower_graph
+from polyloom.frontend.onnx.graph import check_inputs, lower_graph
 from polyloom.frontend.onnx.operators import NAMES
-from polyloom.frontend.onnx.read_file import Prepare, infer_shapes, initializers, read_model
+from polyloom.frontend.onnx.read_file import Prepare, check_operators, infer_shapes, initializers, read_model
 from polyloom.frontend.onnx.settings import Settings, read_settings
 from polyloom.frontend.source import Options
 from polyloom.recursion import with_deep_stack
@@ -37,5 +37,7 @@ def lower_model(
 ) -> ArraySource:
     """The program of a model; `files` may have data of it. Errors: PL0181 to PL0188."""
     elements = initializers(path, model, files)
+    check_inputs(path, model, elements, settings)
+    check_operators(path, model)
     inferred = infer_shapes(path, model, sorted(NAMES), prepare)
     return with_deep_stack(lower_graph)(path, inferred, elements, settings)

@@ -2,8 +2,9 @@
 """Convolutions and pooling over windows of any rank: a window is a view with an axis per extent of the kernel.
 
 The operand is padded as a piecewise value, split into groups, and seen at `stride * place + dilation * tap`; then a
-convolution is a contraction (im2col, as a view that nobody stores), and pooling a reduction. A transposed convolution is a
-convolution of the operand with zeros between its elements, and a flipped kernel (ONNX Operators, Conv, ConvTranspose).
+convolution is a contraction (im2col, as a view that nobody stores), and pooling a reduction. A transposed convolution
+is a convolution of the operand with zeros between its elements, and a flipped kernel (ONNX Operators, Conv and
+ConvTranspose).
 """
 
 from __future__ import annotations

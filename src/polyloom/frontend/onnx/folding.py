@@ -22,7 +22,6 @@ from polyloom.frontend.onnx.tensors import (
     Tensor,
     as_number,
     constant,
-    data,
     extent,
     held_type,
     kind_of,
@@ -214,7 +213,7 @@ def fold_range(node: Node) -> Tensor | None:
         node.integers(0, "bounds")
         node.integers(1, "bounds")
         node.integers(2, "bounds")
-        node.fail("PL0183", "the bounds are data, and the program depends on them", "make them constants")
+        node.fail("PL0188", "the bounds are data, and the program depends on them", "make them constants")
     start, limit, step = [each.reshape(-1)[0] for each in arrays if each is not None]
     if step == 0:
         node.refuse("the step is 0", "give another step")

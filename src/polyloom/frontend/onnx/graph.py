@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from polyloom.diagnostics import Source, Span, input_error
+from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.onnx.elementwise import INT64, element_kind
 from polyloom.frontend.onnx.folding import FOLDING
 from polyloom.frontend.onnx.interpret_constants import evaluate_constants
 from polyloom.frontend.onnx.node import Graph, Node
 from polyloom.frontend.onnx.operators import COMPUTED_IN_SINGLE, OPERATORS
-from polyloom.frontend.onnx.read_file import node_label, tensor_elements
+from polyloom.frontend.onnx.places import node_label, node_spans
+from polyloom.frontend.onnx.read_file import tensor_elements
 from polyloom.frontend.onnx.settings import Settings
 from polyloom.frontend.onnx.tensors import Known, Tensor, convert, data, extent, held_type, known
 from polyloom.frontend.python.arrays.builder import Builder
@@ -37,8 +38,6 @@ from polyloom.sets.normal_form import conjunction
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto
 
-_LISTED: Final = 200
-"""Characters of a line of the text."""
 _LEAVES: Final = "loops, sequences, optional values and strings"
 
 
@@ -46,9 +45,14 @@ def lower_graph(path: str, model: ModelProto, elements: Mapping[str, Known], set
     """The program of an inferred model, with the `elements` of its initializers. Errors: PL0182 to PL0186."""
     reader = _Reader(path, model, elements, settings)
     reader.inputs()
-    for node, span in zip(model.graph.node, reader.spans, strict=True):
-        reader.lower(node, span)
+    for number, node in enumerate(model.graph.node):
+        reader.lower(node, reader.spans[number], node_label(number, node))
     return reader.source()
+
+
+def check_inputs(path: str, model: ModelProto, elements: Mapping[str, Known], settings: Settings) -> None:
+    """Check inputs before native code does, which says less. Errors: PL0185, PL0186."""
+    _Reader(path, model, elements, settings).inputs()
 
 
 def identifier(name: str, taken: set[str]) -> str:
@@ -56,12 +60,6 @@ def identifier(name: str, taken: set[str]) -> str:
     found = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_") or "t"
     found = f"t{found}" if found[0].isdigit() else found
     return fresh_name(f"{found}_" if iskeyword(found) else found, taken)
-
-
-def _node_text(node: NodeProto) -> str:
-    """A node in ONNX's syntax, without its attributes."""
-    line = f"{', '.join(node.output)} = {node.op_type}({', '.join(node.input)})"
-    return re.sub(r"\s", " ", line)[:_LISTED]
 
 
 class _Reader:
@@ -75,10 +73,7 @@ class _Reader:
         read = {name for node in model.graph.node for name in node.input}
         self.used = read | {output.name for output in model.graph.output}
         self.graph = Graph(Builder(self.taken))
-        lines = [_node_text(node) for node in model.graph.node]
-        text = Source(path, "\n".join(lines))
-        starts = np.cumsum([0, *(len(line) + 1 for line in lines)]).tolist()
-        self.spans = [Span(text, at, at + len(line)) for at, line in zip(starts, lines, strict=False)]
+        self.spans = node_spans(path, model)
         self.versions = {each.domain or "ai.onnx": each.version for each in model.opset_import}
 
     # Inputs
@@ -142,8 +137,7 @@ class _Reader:
 
     # Nodes
 
-    def lower(self, node: NodeProto, span: Span) -> None:
-        label = f"node {node_label(self.model, node)}"
+    def lower(self, node: NodeProto, span: Span, label: str) -> None:
         found = self.node(node, span, label)
         tensors = self.evaluate(found)
         for name, tensor in zip(node.output, tensors, strict=False):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of a graph as operators see them: operands, attributes, the version of the operator, and the program that grows.
+"""Nodes of a graph as operators see them: operands, attributes, its version, and the program that grows.
 
 An operator is a function from a node to the tensors that it gives (`operators.py` has the table).
 """
@@ -123,8 +123,8 @@ class Node:
             return None
         found = self.known(number)
         if found is None:
-            help = "make them an initializer or a constant of the model, or give them when it is read: `--set NAME=1,2`"
-            self.fail("PL0183", f"the {what} (input {number}) are data, and the program depends on them", help)
+            help = "make it a constant of the model, or an input that is bound when it is read: `--set NAME=1,2`"
+            self.fail("PL0188", f"input {number}, the {what}, is data, and the program depends on it", help)
         numbers = [as_number(each) for each in found.reshape(-1)]
         if None in numbers:
             self.refuse(f"the {what} depend on sizes", "give the sizes when the model is read: `--set NAME=VALUE`")

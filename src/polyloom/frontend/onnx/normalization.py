@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Normalizations: a deviation from a mean divided by the root of a variance, over axes that differ between operators."""
+"""Normalizations: a deviation from a mean divided by the root of a variance, over axes of each operator."""
 
 from __future__ import annotations
 

@@ -20,19 +20,19 @@ import numpy as np
 from polyloom import files, memory
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.extras import install_command
+from polyloom.frontend.onnx.places import node_label, node_spans
 from polyloom.frontend.onnx.tensors import Known
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto, TensorProto
+    from onnx import ModelProto, TensorProto
 
 Prepare = Callable[[bytes, Sequence[str]], bytes]
 """What `child.prepare` is, wherever it runs."""
+CHILD: Final = str(Path(__file__).with_name("child.py"))
 _LARGE: Final = 1024
 """Elements from which on shape inference does not see an initializer: no shape has so many axes."""
 _SECONDS: Final = 60
 _ROOM: Final = 4 << 30
-_FOLDED: Final = 1 << 24
-"""Nodes and initializers of a file, at most."""
 
 
 def require_package() -> Any:
@@ -131,7 +131,7 @@ def _external_elements(path: str, tensor: TensorProto, beside: Mapping[str, str]
 
 def infer_shapes(path: str, model: ModelProto, operators: Iterable[str], prepare: Prepare | None = None) -> ModelProto:
     """The model checked, with functions inlined and shapes inferred; without the elements of large initializers.
-    Errors: PL0182, PL0188."""
+    Errors: PL0182, PL0183."""
     onnx = require_package()
     light = onnx.ModelProto()
     light.CopyFrom(_without_elements(model, onnx))
@@ -181,7 +181,7 @@ class Refused(Exception):
 def _run_child(model: bytes, operators: Sequence[str]) -> bytes:
     """`child.prepare` in another process. Raises `Refused`."""
     room = min(memory.available_bytes(), _ROOM)
-    command = [sys.executable, "-P", str(Path(__file__).with_name("child.py"))]
+    command = [sys.executable, "-P", CHILD]
     # The child finds the package where this process does.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     try:
@@ -200,22 +200,34 @@ def _run_child(model: bytes, operators: Sequence[str]) -> bytes:
     raise Refused(text if done.returncode == 3 else "the package ends without an answer")
 
 
+def check_operators(path: str, model: ModelProto) -> None:
+    """Errors: PL0183 for a node whose operator neither ONNX nor the model defines."""
+    onnx, own = require_package(), {(f.domain, f.name) for f in model.functions}
+    versions = {each.domain if each.domain != "ai.onnx" else "": each.version for each in model.opset_import}
+    for number, node in enumerate(model.graph.node):
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        if (node.domain, node.op_type) in own or onnx.defs.has(node.op_type, versions.get(domain, 1), domain):
+            continue
+        known = {s.name for s in onnx.defs.get_all_schemas() if s.domain == domain}
+        help = nearest(node.op_type, sorted(known), "operator")
+        if onnx.defs.has(node.op_type, onnx.defs.onnx_opset_version(), domain):
+            help = f"it is of a later operator set than {versions.get(domain, 1)}: export the model with that"
+        message = f"{node_label(number, node)}: there is no operator {node.op_type}"
+        raise input_error("PL0183", message, span=node_spans(path, model)[number], help=help)
+
+
 def refused_model(path: str, model: ModelProto, said: str) -> PolyloomError:
     """PL0182, with the node that the package's message is about, if it says so."""
+    named = re.search(r"op_type:(\w+)(?:, node name: ([^)]*))?\)", said) or re.search(
+        r"node: (?:name: )?(?P<name>.*?) ?OpType: (?P<type>\w+)", said
+    )
     text = re.sub(r"\s+", " ", re.sub(r"==> Context:.*", "", said, flags=re.DOTALL)).strip()
-    text = re.sub(r"^\[\w+\]\s*", "", text)[:300]
-    unknown = re.search(r"No Op registered for (\S+) with domain_version of (\d+)", said)
-    if unknown is not None:
-        node = next((n for n in model.graph.node if n.op_type == unknown[1]), None)
-        known = require_package().defs.get_all_schemas()
-        help = nearest(unknown[1], sorted({s.name for s in known}), "operator")
-        where = "" if node is None else f"node {node_label(model, node)}: "
-        return input_error("PL0183", f"{where}there is no operator {unknown[1]}", help=help)
+    text = re.split(r"\[\w+Error\]", text)[-1].strip()[:300]
+    if named is not None:
+        kind, name = (named[1], named[2]) if "name" not in named.groupdict() else (named["type"], named["name"])
+        for number, node in enumerate(model.graph.node):
+            if node.op_type == kind and node.name == (name or ""):
+                span, help = node_spans(path, model)[number], "correct the model: its inputs do not fit the operator"
+                return input_error("PL0182", f"{node_label(number, node)}: {text}", span=span, help=help)
     help = "correct the model: `onnx.checker.check_model(model, full_check=True)` says the same"
     return input_error("PL0182", f"'{path}' is no valid model: {text}", help=help)
-
-
-def node_label(model: ModelProto, node: NodeProto) -> str:
-    """What messages call a node: its number, its name and its operator."""
-    number = next((n for n, each in enumerate(model.graph.node) if each is node or each == node), 0)
-    return f"{number}{f' `{node.name}`' if node.name else ''} ({node.op_type})"

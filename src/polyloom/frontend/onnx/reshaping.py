@@ -40,7 +40,7 @@ def _reshape_wide(node: Node, value: Value, extents: Shape) -> Value:
         return value
     groups = match_axes(own, extents)
     refined = None if groups is None else [common_factors(*group) for group in groups]
-    if groups is None or refined is None or any(f is None and not _is_constant(g) for f, g in zip(refined, groups)):  # noqa: B905
+    if groups is None or refined is None or any(map(_is_stuck, groups, refined)):
         texts = [f"[{', '.join(map(str, each))}]" for each in (own, extents)]
         node.refuse(f"the shape {texts[0]} becomes {texts[1]}", "give the sizes: `--set NAME=VALUE`")
     if None in refined:
@@ -52,6 +52,11 @@ def _reshape_wide(node: Node, value: Value, extents: Shape) -> Value:
     if factors == extents:
         return split
     return node.assemble(extents, dtype(value), [(merged_index(extents, factors), split)])
+
+
+def _is_stuck(group: Group, factors: Shape | None) -> bool:
+    """Whether a group has no factors, and sizes among its extents: one axis of it would not help."""
+    return factors is None and not _is_constant(group)
 
 
 def _is_constant(group: Group) -> bool:
