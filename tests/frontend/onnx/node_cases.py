@@ -122,12 +122,18 @@ def read_case(case: Any, given: Sequence[Any]) -> ArraySource | str:
     """The model with integer inputs bound; a text where they are data."""
     bound = dict[str, Any]()
     for info, value in zip(case.model.graph.input, given, strict=True):
-        if info.type.tensor_type.elem_type != onnx.TensorProto.INT64:
-            continue
-        if not _gives_shapes(case.model, info.name):
+        kind, gives = info.type.tensor_type.elem_type, _gives_shapes(case.model, info.name)
+        if kind == onnx.TensorProto.INT64 and not gives:
             return "data of int64, which no machine has"
-        bound[info.name] = np.asarray(value)
+        is_single = len(case.model.graph.node) == 1
+        if kind == onnx.TensorProto.INT64 or (kind == onnx.TensorProto.INT32 and gives and is_single):
+            bound[info.name] = elements(value)
     return lower_model("case.onnx", case.model, (), Settings({}, bound), prepare)
+
+
+def elements(value: Any) -> Any:
+    """An input or an output of a case as an array."""
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
 
 
 def _gives_shapes(model: onnx.ModelProto, name: str) -> bool:
@@ -148,16 +154,14 @@ def run_source(source: ArraySource, case: Any, given: Sequence[Any], place: str)
     subject = replace(api.read_subject(source, target, where, Options(), options), oracles=())
     compiled = api.compile_subject(subject, target, where, options)
     taken = {a.name for a in (*compiled.signature.inputs, *compiled.signature.unread)}
-    result = compiled.prepare_instance({}).measure(
-        {n: np.asarray(v) for n, v in arrays.items() if n in taken}, fill=None
-    )
+    result = compiled.prepare_instance({}).measure({n: elements(v) for n, v in arrays.items() if n in taken}, fill=None)
     if result.differences:
         raise PolyloomError(*result.differences)
     return result.outputs
 
 
 def _compare(case: Any, name: str, found: Mapping[str, Any], want: Any) -> str:
-    want = np.asarray(want)
+    want = elements(want)
     got = found.get(identifier(name, set()))
     if got is None:
         return f"there is no output {name}"

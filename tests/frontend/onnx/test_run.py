@@ -133,7 +133,7 @@ def test_weights_beyond_the_memory_are_refused_with_both_figures(capsys: pytest.
     made = model([N("Mul", ["x", "w"], ["y"])], [value("x", [3, 1 << 20])], [value("y", [3, 1 << 20])], weights)
     Path("m.onnx").write_bytes(made.SerializeToString())
     assert main(["run", "m.onnx", "--on", "tensix"]) in (1, 3)
-    assert len(set(__import__("re").findall(r"[\d,]{5,} bytes|\d[\d.,]* [KMG]iB", capsys.readouterr().err))) >= 2
+    assert len(set(__import__("re").findall(r"\d{7,}", capsys.readouterr().err))) >= 2
 
 
 def test_the_page_lists_the_operators() -> None:

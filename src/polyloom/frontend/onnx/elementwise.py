@@ -75,8 +75,17 @@ def modulo(node: Node) -> Tensor:
     if kind in INTEGERS:
         return data(apply("rem" if cuts else "mod", a, b))
     a, b = node.local(a), node.local(b)
-    found = apply("sub", a, apply("mul", apply("trunc", apply("div", a, b)), b))
-    return data(found)
+    whole = apply("trunc" if cuts else "floor", apply("div", a, b))
+    found = apply("sub", a, apply("mul", whole, b))
+    # Of a number by an infinity the remainder is the number, or the infinity if only that has the divisor's sign.
+    far = Apply("and", "bool", (compare("eq", apply("abs", b), _like(b, inf)), is_finite(a)))
+    differs = compare("ne", Apply("lt", kind, (a, _like(a, 0))), Apply("lt", kind, (b, _like(b, 0))))
+    other = a if cuts else select(differs, select(compare("eq", a, _like(a, 0)), a, b), a)
+    return data(select(far, other, found))
+
+
+def is_finite(x: Value) -> Value:
+    return compare("lt", apply("abs", x), _like(x, inf))
 
 
 def power(node: Node) -> Tensor:
