@@ -72,3 +72,64 @@ def layer() -> onnx.ModelProto:
         helper.make_node("Transpose", ["p"], ["y"], perm=[1, 0]),
     ]
     return model(nodes, [value("x", ["batch", 8])], [value("y", [8, "batch"])], {**weights, **bias})
+
+
+def varied() -> list[onnx.ModelProto]:
+    """Small models of every family of operators."""
+    n, random = helper.make_node, np.random.default_rng(2)
+    kernel = random.standard_normal((4, 2, 3, 3)).astype(np.float32)
+    image = [
+        n("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1], strides=[2, 1]),
+        n("MaxPool", ["c"], ["m"], kernel_shape=[2, 2], ceil_mode=1),
+        n("Pad", ["m", "p"], ["q"], mode="reflect"),
+        n("GlobalAveragePool", ["q"], ["g"]),
+        n("Flatten", ["g"], ["y"]),
+    ]
+    convolved = model(
+        image,
+        [value("x", [1, 2, 6, 5])],
+        [value("y", [1, 4])],
+        {"w": kernel, "p": np.array([0, 0, 1, 0, 0, 0, 0, 1])},
+    )
+    shaped = [
+        n("Shape", ["x"], ["s"]),
+        n("Gather", ["s", "zero"], ["b"]),
+        n("Concat", ["b", "rest"], ["t"], axis=0),
+        n("Reshape", ["x", "t"], ["r"]),
+        n("Slice", ["r", "zero", "two", "one"], ["l"]),
+        n("Gather", ["l", "places"], ["k"], axis=2),
+        n("CumSum", ["k", "axis"], ["y"], reverse=1),
+    ]
+    held = {"zero": [0], "rest": [3, 4], "two": [2], "one": [1], "places": [3, 0, 1], "axis": 1}
+    computed = model(
+        shaped, [value("x", ["b", 12])], [value("y", ["b", 2, 3])], {k: np.array(v) for k, v in held.items()}
+    )
+    heads = [n("RotaryEmbedding", ["q", "c", "s"], ["r"]), n("Attention", ["r", "k", "v"], ["y"], is_causal=1)]
+    angles = {name: random.standard_normal((1, 3, 2)).astype(np.float32) for name in ("c", "s")}
+    attended = model(
+        heads,
+        [value(name, [1, count, 3, 4]) for name, count in (("q", 4), ("k", 2), ("v", 2))],
+        [value("y", [1, 4, 3, 4])],
+        angles,
+        23,
+    )
+    steps = [
+        n("QuantizeLinear", ["x", "scale", "point"], ["q"]),
+        n("MatMulInteger", ["q", "w", "point", "low"], ["i"]),
+        n("Cast", ["i"], ["f"], to=FLOAT),
+        n("ReduceMean", ["f", "last"], ["m"]),
+        n("Where", ["test", "f", "m"], ["y"]),
+    ]
+    quantized = model(
+        steps,
+        [value("x", [2, 4]), value("test", [2, 1], TensorProto.BOOL)],
+        [value("y", [2, 3])],
+        {
+            "scale": np.float32(0.1),
+            "point": np.uint8(9),
+            "w": random.integers(-9, 9, (4, 3)).astype(np.int8),
+            "low": np.int8(1),
+            "last": np.array([-1]),
+        },
+    )
+    return [layer(), convolved, computed, attended, quantized]

@@ -126,7 +126,7 @@ def read_case(case: Any, given: Sequence[Any]) -> ArraySource | str:
         if kind == onnx.TensorProto.INT64 and not gives:
             return "data of int64, which no machine has"
         is_single = len(case.model.graph.node) == 1
-        if kind == onnx.TensorProto.INT64 or (kind == onnx.TensorProto.INT32 and gives and is_single):
+        if kind == onnx.TensorProto.INT64 or (gives and is_single):
             bound[info.name] = elements(value)
     return lower_model("case.onnx", case.model, (), Settings({}, bound), prepare)
 

@@ -139,7 +139,13 @@ class _Reader:
 
     def lower(self, node: NodeProto, span: Span, label: str) -> None:
         found = self.node(node, span, label)
-        tensors = self.evaluate(found)
+        try:
+            tensors = self.evaluate(found)
+        except (IndexError, ValueError, ZeroDivisionError, OverflowError):
+            # The package's check lets ranks and attributes pass that no operator has.
+            help = "correct the model; if the package onnx runs it, report it with the file"
+            message = f"{label}: its operands or attributes are not those of the operator"
+            raise input_error("PL0182", message, span=span, help=help) from None
         for name, tensor in zip(node.output, tensors, strict=False):
             if name and tensor is not None:
                 self.tensors[name] = self.keep(found, name, tensor)

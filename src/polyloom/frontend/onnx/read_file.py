@@ -61,8 +61,22 @@ def read_model(path: str) -> ModelProto:
     if model is None or not model.HasField("graph") or not model.ir_version:
         help = "write it again with `onnx.save`: the file is cut, or of another format"
         raise input_error("PL0181", f"'{path}' is no ONNX model", help=help)
+    _check_names(path, model)
     _check_versions(path, model, onnx)
     return model
+
+
+def _check_names(path: str, model: ModelProto) -> None:
+    """Errors: PL0181 for a name that is no text: protocol buffers of this version hold any bytes."""
+    graph = model.graph
+    names = [n for node in graph.node for n in (node.op_type, node.domain, node.name, *node.input, *node.output)]
+    names += [each.name for each in (*graph.input, *graph.output, *graph.initializer)]
+    names += [dim.dim_param for each in graph.input for dim in each.type.tensor_type.shape.dim]
+    names += [graph.name, *(each.domain for each in model.opset_import)]
+    if any(not isinstance(each, str) for each in names):
+        raise input_error(
+            "PL0181", f"'{path}' has a name that is no text", help="write the model again with `onnx.save`"
+        )
 
 
 def _check_versions(path: str, model: ModelProto, onnx: Any) -> None:

@@ -93,7 +93,8 @@ def reduction(
     def lower(node: Node) -> Tensor:
         value = node.value()
         kind = dtype(value)
-        value = convert(value, "i32") if kind == "bool" else value
+        # As numbers from 0 on, whose limits are those of truths.
+        value = convert(value, "u8") if kind == "bool" else value
         along = chosen_axes(node, len(shape(value)))
         if along is None:
             return data(_apply_optional(after, _apply_optional(before, node.local(value))))

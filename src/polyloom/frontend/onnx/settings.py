@@ -59,14 +59,14 @@ def _elements(name: str, text: str, declared: TypeProto) -> Known:
     """Elements of an input: of a file, or of numbers; one without a comma is a scalar where the input is one."""
     onnx = require_package()
     held: np.dtype[Any] = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type))
-    if held.kind not in "biu":
+    if held.kind not in "biuf":
         raise _usage(f"the input {name} has elements of the type {held}", f"give it when it runs: --in {name}=FILE.npy")
     if text.endswith(".npy"):
         return np.asarray(npy.read(text)).astype(held)
     try:
-        numbers = [int(each) for each in text.split(",") if each]
+        numbers = [(float if held.kind == "f" else int)(each) for each in text.split(",") if each]
         found = np.array(numbers, held)
     except (ValueError, OverflowError):
-        raise _usage(f"the input {name} is '{text[:40]}'", f"write integers: --set {name}=1,2,3") from None
+        raise _usage(f"the input {name} is '{text[:40]}'", f"write numbers: --set {name}=1,2,3") from None
     rank = len(declared.tensor_type.shape.dim) if declared.tensor_type.HasField("shape") else 1
     return found.reshape(()) if rank == 0 and found.size == 1 else found
