@@ -112,7 +112,7 @@ def _difference(case: Any, place: str) -> str:
             return source
         found = run_source(source, case, given, place)
         for info, want in zip(case.model.graph.output, expected, strict=True):
-            reason = _compare(case, info.name, found, want)
+            reason = compare(case, info.name, found, want)
             if reason:
                 return reason
     return ""
@@ -160,7 +160,7 @@ def run_source(source: ArraySource, case: Any, given: Sequence[Any], place: str)
     return result.outputs
 
 
-def _compare(case: Any, name: str, found: Mapping[str, Any], want: Any) -> str:
+def compare(case: Any, name: str, found: Mapping[str, Any], want: Any) -> str:
     want = elements(want)
     got = found.get(identifier(name, set()))
     if got is None:
