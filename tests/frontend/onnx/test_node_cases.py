@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Node tests of the package onnx on RISC-V and the array: a sample of those that pass, and with `-m long` all of them."""
+"""Node tests of the package onnx on RISC-V and the array: a sample of those that pass, with `-m long` all of them."""
 
 from __future__ import annotations
 

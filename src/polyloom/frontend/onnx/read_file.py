@@ -148,7 +148,7 @@ def infer_shapes(path: str, model: ModelProto, operators: Iterable[str], prepare
     Errors: PL0182, PL0183."""
     onnx = require_package()
     light = onnx.ModelProto()
-    light.CopyFrom(_without_elements(model, onnx))
+    light.CopyFrom(_strip_elements(model, onnx))
     try:
         found = (prepare or _run_child)(light.SerializeToString(), [*operators])
     except PolyloomError:
@@ -160,7 +160,7 @@ def infer_shapes(path: str, model: ModelProto, operators: Iterable[str], prepare
     return result
 
 
-def _without_elements(model: ModelProto, onnx: Any) -> ModelProto:
+def _strip_elements(model: ModelProto, onnx: Any) -> ModelProto:
     """The model in which large initializers are inputs of their type."""
     light = onnx.ModelProto()
     for field, value in model.ListFields():
@@ -188,12 +188,12 @@ def _without_elements(model: ModelProto, onnx: Any) -> ModelProto:
     return light
 
 
-class Refused(Exception):
+class ModelRefusal(Exception):
     """What the package says of a model that it refuses."""
 
 
 def _run_child(model: bytes, operators: Sequence[str]) -> bytes:
-    """`child.prepare` in another process. Raises `Refused`."""
+    """`child.prepare` in another process. Raises `ModelRefusal`."""
     room = min(memory.available_bytes(), _ROOM)
     command = [sys.executable, "-P", CHILD]
     # The child finds the package where this process does.
@@ -207,11 +207,11 @@ def _run_child(model: bytes, operators: Sequence[str]) -> bytes:
             timeout=2 * _SECONDS,
         )
     except subprocess.TimeoutExpired:
-        raise Refused("it takes too long to infer shapes") from None
+        raise ModelRefusal("it takes too long to infer shapes") from None
     if done.returncode == 0:
         return done.stdout
     text = done.stderr.decode("utf-8", "replace")
-    raise Refused(text if done.returncode == 3 else "the package ends without an answer")
+    raise ModelRefusal(text if done.returncode == 3 else "the package ends without an answer")
 
 
 def check_operators(path: str, model: ModelProto) -> None:
