@@ -389,7 +389,7 @@ FOLDING: Final[Mapping[str, Fold]] = {
     "Mod": arithmetic("mod", np.mod),
     "Max": arithmetic("max", np.maximum),
     "Min": arithmetic("min", np.minimum),
-    "Neg": fold_arrays(lambda a: -a),
+    "Neg": fold_arrays(np.negative),
     "Abs": fold_arrays(np.abs),
     "Equal": relation(np.equal),
     "Less": relation(np.less),

@@ -46,7 +46,7 @@ class Graph:
 
     def constant_array(self, array: Known, name: str) -> Read:
         """An argument whose elements the model brings."""
-        kind = next(k for k, held in NUMPY.items() if held == array.dtype)
+        kind: ElementType = next(k for k, held in NUMPY.items() if held == array.dtype)
         storage = Storage(fresh_name(name, self.build.taken), kind, tuple(map(extent, array.shape)))
         self.build.storage[storage.name] = storage
         self.constants[storage.name] = array

@@ -69,7 +69,9 @@ def read_model(path: str) -> ModelProto:
 def _check_names(path: str, model: ModelProto) -> None:
     """Errors: PL0181 for a name that is no text: protocol buffers of this version hold any bytes."""
     graph = model.graph
-    names = [n for node in graph.node for n in (node.op_type, node.domain, node.name, *node.input, *node.output)]
+    names: list[object] = [
+        n for node in graph.node for n in (node.op_type, node.domain, node.name, *node.input, *node.output)
+    ]
     names += [each.name for each in (*graph.input, *graph.output, *graph.initializer)]
     names += [dim.dim_param for each in graph.input for dim in each.type.tensor_type.shape.dim]
     names += [graph.name, *(each.domain for each in model.opset_import)]
@@ -162,16 +164,9 @@ def infer_shapes(path: str, model: ModelProto, operators: Iterable[str], prepare
 
 def _strip_elements(model: ModelProto, onnx: Any) -> ModelProto:
     """The model in which large initializers are inputs of their type."""
-    light = onnx.ModelProto()
-    for field, value in model.ListFields():
-        if field.name == "graph":
-            continue
-        if field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED:
-            getattr(light, field.name).extend(value)
-        elif field.message_type is not None:
-            getattr(light, field.name).CopyFrom(value)
-        else:
-            setattr(light, field.name, value)
+    light = onnx.ModelProto(ir_version=model.ir_version, domain=model.domain)
+    light.opset_import.extend(model.opset_import)
+    light.functions.extend(model.functions)
     graph, inputs = model.graph, {each.name for each in model.graph.input}
     light.graph.name = graph.name or "graph"
     light.graph.node.extend(graph.node)
