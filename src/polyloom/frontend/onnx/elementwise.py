@@ -27,7 +27,8 @@ from polyloom.frontend.onnx.tensors import (
 )
 from polyloom.ir.arrays.program import Apply, Value, dtype
 from polyloom.ir.library import LARGEST_POWER
-from polyloom.ir.operations import FLOATS, INTEGERS, ElementType
+from polyloom.ir.numbers import WIDTH
+from polyloom.ir.operations import FLOATS, INTEGERS, SIGNED, ElementType
 from polyloom.ir.pla import Constant
 
 Unary = Callable[[Value], Value]
@@ -307,8 +308,17 @@ def clip(node: Node) -> Tensor:
 
 
 def shift(node: Node) -> Tensor:
-    a, b = node.broadcast(node.value(0), node.value(1))
-    return data(apply("shl" if node.text("direction", "LEFT") == "LEFT" else "shr", a, b))
+    """A shift by any amount: beyond the width nothing is left but the sign, where it goes to the right."""
+    a, b = node.broadcast(node.value(0), node.local(node.value(1)))
+    kind = dtype(a)
+    width = WIDTH[kind]
+    inside = compare("lt", b, _typed_constant(b, width))
+    if kind in SIGNED:
+        inside = Apply("and", "bool", (inside, compare("ge", b, _typed_constant(b, 0))))
+    if node.text("direction", "LEFT") != "LEFT" and kind in SIGNED:
+        return data(apply("shr", a, select(inside, b, _typed_constant(b, width - 1))))
+    moved = apply("shl" if node.text("direction", "LEFT") == "LEFT" else "shr", a, b)
+    return data(select(inside, moved, _typed_constant(a, 0)))
 
 
 def invert_bits(x: Value) -> Value:
@@ -338,6 +348,13 @@ def element_kind(number: int) -> ElementType | None:
     return _TYPES.get(number)
 
 
+def type_name(number: int) -> str:
+    """What ONNX calls an element type."""
+    from onnx import TensorProto
+
+    return TensorProto.DataType.Name(number).lower() if number in TensorProto.DataType.values() else str(number)
+
+
 def cast(node: Node) -> Tensor:
     return convert_tensor(node, node.integer("to"))
 
@@ -350,7 +367,9 @@ def convert_tensor(node: Node, to: int) -> Tensor:
         node.fail("PL0185", f"{of.kind} becomes int64, which no machine has", "cast to int32")
     kind = element_kind(to)
     if kind is None or not has_machine_type(kind):
-        node.fail("PL0185", f"no machine has elements of the type {to}", "cast to a type of 8 to 32 bits, or f64")
+        node.fail(
+            "PL0185", f"no machine has elements of the type {type_name(to)}", "cast to a type of 8 to 32 bits, or f64"
+        )
     value = node.value()
     if dtype(value) == "f16" and kind != "f32":
         value = convert(value, "f32")

@@ -17,7 +17,7 @@ import numpy as np
 
 from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.array_source import ArraySource
-from polyloom.frontend.onnx.elementwise import INT64, element_kind
+from polyloom.frontend.onnx.elementwise import INT64, element_kind, type_name
 from polyloom.frontend.onnx.fold_integers import FOLDING
 from polyloom.frontend.onnx.interpret_constants import evaluate_constants
 from polyloom.frontend.onnx.node import Graph, Node
@@ -94,7 +94,7 @@ class _Reader:
     def input(self, of: ValueInfoProto) -> Tensor:
         if of.type.WhichOneof("value") != "tensor_type":
             kind = str(of.type.WhichOneof("value")).removesuffix("_type")
-            message = f"the input `{of.name}` of '{self.path}' is a {kind}"
+            message = f"the input `{of.name}` of '{self.path}' is of the kind {kind}"
             raise input_error("PL0186", message, help=f"use tensors: {_LEAVES} are not read")
         given = self.settings.inputs.get(of.name)
         if given is not None:
@@ -105,7 +105,7 @@ class _Reader:
             raise input_error("PL0185", message, help=help)
         kind = element_kind(of.type.tensor_type.elem_type)
         if kind is None:
-            name = _type_name(of.type.tensor_type.elem_type)
+            name = type_name(of.type.tensor_type.elem_type)
             message = f"the input `{of.name}` of '{self.path}' has elements of the type {name}, which no machine has"
             raise input_error("PL0185", message, help="use float, float16, double, bool or integers up to 32 bits")
         if not of.type.tensor_type.HasField("shape"):
@@ -270,12 +270,6 @@ def _held_kinds() -> frozenset[str]:
     from polyloom.ir.operations import ALL_TYPES
 
     return frozenset(ALL_TYPES)
-
-
-def _type_name(number: int) -> str:
-    from onnx import TensorProto
-
-    return TensorProto.DataType.Name(number).lower() if number in TensorProto.DataType.values() else str(number)
 
 
 _FOLDED: Final = 4096
