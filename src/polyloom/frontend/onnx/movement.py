@@ -16,11 +16,11 @@ from polyloom.frontend.onnx.tensors import (
     Known,
     Tensor,
     as_number,
-    choose_within,
     constant,
     convert,
     data,
     extent,
+    piecewise_value,
     spread,
 )
 from polyloom.ir.arrays.program import Form, Gather, Shape, Value, axes, axis, dtype, element_view, shape
@@ -245,7 +245,7 @@ def pad_value(value: Value, number: Value, before: Sequence[int], behind: Sequen
     for form, size, a, b in zip(index, own, before, behind, strict=True):
         forms += [form] if a > 0 else []
         forms += [size - form - 1] if b > 0 else []
-    return choose_within(forms, element_view(value, index, extents), spread(number, extents), extents)
+    return piecewise_value(forms, element_view(value, index, extents), spread(number, extents), extents)
 
 
 def _pad_axis(node: Node, value: Value, n: int, before: int, behind: int, mode: str) -> Value:
@@ -279,7 +279,7 @@ def trilu(node: Node) -> Tensor:
     upper = column - row - shift
     form = upper if node.integer("upper", 1) else -upper
     zero = element_view(constant(0, dtype(value)), (), extents)
-    return data(choose_within([form], value, zero, extents), node.tensor().kind)
+    return data(piecewise_value([form], value, zero, extents), node.tensor().kind)
 
 
 # Gathers
@@ -374,7 +374,7 @@ def diagonal_matrix(node: Node) -> Tensor:
     extents = node.tensor().shape
     form = axis(1) - axis(0) - node.integer("k")
     one, zero = (element_view(constant(number, kind), (), extents) for number in (1, 0))
-    return data(choose_within([form, -form], one, zero, extents))
+    return data(piecewise_value([form, -form], one, zero, extents))
 
 
 def encode_indices(node: Node) -> Tensor:

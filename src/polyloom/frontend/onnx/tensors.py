@@ -140,7 +140,7 @@ def larger(first: Value, second: Value, name: str = "max") -> Value:
     return Apply("select", kind, (stays, first, Apply("select", kind, (loses, second, first))))
 
 
-def choose_within(forms: Sequence[Affine], inside: Value, outside: Value, extents: Shape) -> Value:
+def piecewise_value(forms: Sequence[Affine], inside: Value, outside: Value, extents: Shape) -> Value:
     """`inside` where all forms of axes are at least 0, `outside` elsewhere."""
     if not forms:
         return inside
