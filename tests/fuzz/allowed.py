@@ -27,7 +27,15 @@ _TEMPORARY: Final = re.compile(r"\.polyloom-[0-9a-f]+\.new")
 _MACHINE: Final = (
     *("/proc/self/", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/sys/vm/", "/proc/filesystems"),
     *("/sys/fs/cgroup", "/sys/devices/system/", "/dev/null", "/dev/urandom", "/dev/tty"),
-    *("/etc/ld.so.", "/etc/localtime", "/usr/lib", "/lib", "/usr/share/zoneinfo", "/usr/share/locale"),
+    *(
+        "/etc/ld.so.",
+        "/etc/localtime",
+        "/etc/locale.alias",
+        "/usr/lib",
+        "/lib",
+        "/usr/share/zoneinfo",
+        "/usr/share/locale",
+    ),
     *("/usr/local/lib", "/usr/lib64", "/lib64"),
 )
 """What libraries and interpreters look at."""
