@@ -192,7 +192,9 @@ def _run_child(model: bytes, operators: Sequence[str]) -> bytes:
     room = min(memory.available_bytes(), _ROOM)
     command = [sys.executable, "-P", CHILD]
     # The child finds the package where this process does.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    # Not in the current folder, where files of strangers may lie.
+    folders = [each for each in sys.path if each and Path(each).resolve() != Path.cwd().resolve()]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     try:
         done = subprocess.run(
             [*command, str(room), str(_SECONDS), ",".join(operators)],
