@@ -192,8 +192,9 @@ def _run_child(model: bytes, operators: Sequence[str]) -> bytes:
     room = min(memory.available_bytes(), _ROOM)
     command = [sys.executable, "-P", CHILD]
     # The child finds the package where this process does.
-    # Not in the current folder, where files of strangers may lie.
-    folders = [each for each in sys.path if each and Path(each).resolve() != Path.cwd().resolve()]
+    # Where this process has found the packages, and not in the current folder, where files of strangers may lie.
+    found = [Path(each.__file__ or "").parents[1] for each in (require_package(), np)]
+    folders = list(dict.fromkeys(map(str, found)))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     try:
         done = subprocess.run(
