@@ -43,7 +43,12 @@ _MACHINE: Final = (
 
 def _installed() -> tuple[str, ...]:
     """Python, its packages, and this one with its native modules, wherever an editable installation builds them."""
-    own = [str(Path(polyloom.__file__).parent), *polyloom.__path__, *_native.__path__]
+    own = [
+        str(Path(polyloom.__file__).parents[1]),
+        str(Path(polyloom.__file__).parent),
+        *polyloom.__path__,
+        *_native.__path__,
+    ]
     known = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *own)
     return tuple(sorted({os.path.realpath(path) + "/" for path in known} | {f"{path}/" for path in known}))
 
@@ -65,7 +70,7 @@ class Allowed:
     """Whether a process may be started: the one that infers shapes of a model."""
 
     def may_read(self, path: str) -> bool:
-        return path in self.reads or self.may_write(path) or path.startswith((*_MACHINE, *INSTALLED))
+        return path in self.reads or self.may_write(path) or f"{path}/".startswith((*_MACHINE, *INSTALLED))
 
     def may_write(self, path: str) -> bool:
         if path in self.writes or path == "/dev/null" or f"{path}/".startswith(f"{self.temporary}/"):
