@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from tests.targets.tcpa.rtl.conftest import TINY
+from tests.targets.tcpa.rtl.conftest import FLOATS, TINY
 from tests.targets.tcpa.rtl.random_programs import random_program
 from tests.targets.tcpa.sabotage.words import repaired
 
@@ -30,8 +30,8 @@ LONG = 20_000
 """Cycles after which a changed configuration is left alone."""
 
 
-def _instance(name: str, sizes: dict[str, int]) -> bytes:
-    compiled = api.compile(str(KERNELS / f"{name}.c"), on=f"tcpa:{TINY}:2x2")
+def _instance(name: str, sizes: dict[str, int], machine: Path = TINY) -> bytes:
+    compiled = api.compile(str(KERNELS / f"{name}.c"), on=f"tcpa:{machine}:2x2")
     return compiled.instantiate(sizes, pes=(2, 2)).data
 
 
@@ -41,6 +41,36 @@ def test_product_is_equal(simulator: Simulator) -> None:
     b = random.integers(-(1 << 31), 1 << 31, (5, 4), np.int32)
     found = cosimulation.compare_runs(simulator, _instance("gemm", {"n": 6, "m": 4, "k": 5}), {"A": a, "B": b})
     assert found == Comparison(67, 480, 24, None, None)
+
+
+def test_product_of_floats_is_equal(simulator: Simulator) -> None:
+    """Every fused sum has the model's bits; a product of infinity and zero is a NaN on both."""
+    random = np.random.default_rng(1)
+    a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((6, 5), (5, 4)))
+    data = _instance("gemm_f32", {"n": 6, "m": 4, "k": 5})
+    found = cosimulation.compare_runs(simulator, data, {"A": a, "B": b})
+    assert (found.operations, found.bank_writes, found.fault, found.difference) == (384, 24, None, None)
+    a[2, 3], b[3, 1] = np.inf, 0
+    found = cosimulation.compare_runs(simulator, data, {"A": a, "B": b})
+    assert (found.bank_writes, found.fault, found.difference) == (24, None, None)
+    less = np.nextafter(a, np.float32(-np.inf))
+    seen = cosimulation.run_circuit(simulator, data, {"A": less, "B": b})
+    assert compare(cosimulation.run_model(simulator.circuit, data, {"A": a, "B": b}), seen).difference is not None
+
+
+@pytest.mark.long
+def test_all_float_operations_are_equal(float_simulator: Simulator) -> None:
+    """Sums beside products, quotients, roots, selections and conversions."""
+    random = np.random.default_rng(4)
+    a = (random.standard_normal((5, 7)) * 100).astype(np.float32)
+    found = cosimulation.compare_runs(float_simulator, _instance("norms", {"n": 5, "m": 7}, FLOATS), {"A": a})
+    assert (found.bank_writes, found.fault, found.difference) == (40, None, None)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(3000, 4000, 100))
+def test_random_programs_of_floats(float_simulator: Simulator, first: int) -> None:
+    _compare_random(float_simulator, range(first, first + 100))
 
 
 def test_triangular_loops_with_a_division_are_equal(simulator: Simulator) -> None:

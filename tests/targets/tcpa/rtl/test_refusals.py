@@ -23,6 +23,11 @@ CHANGES = {
     "type": ('types = ["i8", "i16", "i32", "u8", "u16", "u32", "bool"]\noperations = ["add"', 'operations = ["add"'),
     "base": ("generator_dimensions = 3\n", ""),
     "divider": ("pipelined = false\n", ""),
+    "root": (
+        'types = ["i8", "i16", "i32", "u8", "u16", "u32"]\noperations = ["div", "rem", "floordiv", "mod"]\n'
+        "latency = 5\npipelined = false\n",
+        'types = ["f32"]\noperations = ["sqrt"]\nlatency = 5\n',
+    ),
 }
 
 

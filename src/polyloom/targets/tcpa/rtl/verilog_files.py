@@ -13,7 +13,7 @@ from polyloom.targets.tcpa.words.isa import OPCODES
 
 HEADER: Final = "machine.vh"
 TOP: Final = "array"
-_LIBRARY: Final = Path(__file__).with_name("verilog")
+LIBRARY: Final = Path(__file__).with_name("verilog")
 _KNOWN: Final = 656
 """Bits of a lane's set of opcodes: 16 types for each of 41 operations."""
 _LINE: Final = 120
@@ -21,7 +21,7 @@ _LINE: Final = 120
 
 def verilog_files(circuit: Circuit) -> dict[str, str]:
     """Texts by file name."""
-    library = {path.name: path.read_text(encoding="utf-8") for path in sorted(_LIBRARY.glob("*.v"))}
+    library = {path.name: path.read_text(encoding="utf-8") for path in sorted(LIBRARY.rglob("*.v"))}
     return {HEADER: machine_header(circuit), **library}
 
 
