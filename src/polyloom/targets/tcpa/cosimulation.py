@@ -12,18 +12,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom import temporary
-from polyloom.diagnostics import input_error
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, ElementType
-from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.rtl import simulator as sim
 from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows, base_address
 from polyloom.targets.tcpa.rtl.bus_words import (
     bank_contents,
     configuration_words,
 )
-from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circuit
+from polyloom.targets.tcpa.rtl.circuit import Circuit
 from polyloom.targets.tcpa.rtl.observed_runs import (
     NO_ELEMENT,
     Comparison,
@@ -34,7 +31,7 @@ from polyloom.targets.tcpa.rtl.observed_runs import (
     hide_nan,
 )
 from polyloom.targets.tcpa.rtl.simulator import Simulator
-from polyloom.targets.tcpa.run import model, program
+from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Generator
 from polyloom.targets.tcpa.words.isa import decode_opcode
@@ -208,30 +205,6 @@ def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:
     if port < 2 * columns + rows:
         return Fault(cause, cycle, rows - 1, port - columns - rows)
     return Fault(cause, cycle, port - 2 * columns - rows, 0)
-
-
-def check_concrete(data: bytes) -> None:
-    """PL0810 for a file that is no concrete configuration of one program."""
-    if not data.startswith(concrete_file.KIND.magic):
-        message = "the file is no concrete configuration of one program"
-        help = "write `polyloom instantiate FILE.plsc N=16 -o FILE.plcc` first; several phases have a file each"
-        raise input_error("PL0810", message, help=help)
-
-
-def cosimulate(data: bytes, member: str | None, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
-    """Comparison of a run on a circuit of just the configuration's region, which is built for it. Errors: PL0310,
-    PL0603, PL0640, PL0660, PL0661, PL0816, and PL0810 for a file that is no concrete configuration of one program.
-    """
-    check_concrete(data)
-    machine = program.load_machine(data, member)
-    check_circuit(machine, machine_file.find_table(member) if member else None)
-    # Before the build, which takes a while.
-    model.load(data, machine)
-    concrete = concrete_file.decode(data)
-    circuit = build_circuit(machine, concrete.rows, concrete.columns)
-    configuration_words(circuit, concrete)
-    with temporary.temporary_folder() as folder:
-        return compare_runs(sim.build_simulator(circuit, folder), data, inputs)
 
 
 def time_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> tuple[int, float]:

@@ -37,6 +37,7 @@ class Comparison:
     bank_writes: int
     fault: Fault | None
     difference: str | None
+    steps: int = 1
 
 
 @dataclass(frozen=True, slots=True)
