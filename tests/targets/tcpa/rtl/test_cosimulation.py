@@ -64,7 +64,7 @@ def test_product_of_floats_is_equal(simulator: Simulator) -> None:
 
 def _compare_blocks(simulator: Simulator, data: bytes, given: Mapping[str, NDArray[Any]]) -> Comparison:
     def region_simulator(rows: int, columns: int) -> Simulator:
-        assert (rows, columns) == (2, 2)
+        assert max(rows, columns) == 2
         return simulator
 
     return compare_steps(region_simulator, data, str(TINY), given)

@@ -45,6 +45,18 @@ def test_machines_without_a_circuit(
     golden(name, capsys.readouterr().err)
 
 
+def test_array_larger_than_the_machine(
+    golden: Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = TINY.read_text(encoding="utf-8").replace("channels = 2", "channels = 2\nrows = 4\ncolumns = 6")
+    Path("mine.toml").write_text(text, encoding="utf-8")
+    assert main(["rtl", "mine.toml", "--array", "4x7", "-o", "made"]) == 1
+    assert not Path("made").exists()
+    golden("larger", capsys.readouterr().err)
+    assert main(["rtl", "mine.toml", "--array", "4x6", "-o", "made"]) == 0
+
+
 FILES = {
     "folder-is-a-file": ["rtl", str(TINY), "--array", "2x2", "-o", "taken"],
     "folder-nowhere": ["rtl", str(TINY), "--array", "2x2", "-o", "nowhere/made"],

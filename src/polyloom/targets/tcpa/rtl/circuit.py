@@ -96,6 +96,14 @@ def build_circuit(machine: Machine, rows: int, columns: int) -> Circuit:
     return Circuit(machine, rows, columns, lanes)
 
 
+def check_region(machine: Machine, rows: int, columns: int, table: Table | None) -> None:
+    """PL0310 for an array that is larger than the machine's."""
+    for what, asked, most in (("rows", rows, machine.rows), ("columns", columns, machine.columns)):
+        if most is not None and asked > most:
+            message = f"the array has {asked} {what}, and the machine has {most}"
+            raise _refusal(message, what, f"write {most} or less in `--array RxC`", table)
+
+
 def _unit_lanes(number: int, unit: FunctionalUnit) -> tuple[Lane, ...]:
     # Results of two latencies may be ready in one cycle, so that each has a way of its own into the registers.
     by_latency: dict[int, list[int]] = {}
