@@ -64,6 +64,7 @@ from polyloom.transform.stages.array_terms import (
     summed_dimensions,
     view_elements,
 )
+from polyloom.transform.stages.terms import addends
 
 _LETTERS = "ijklmnpqrst"
 
@@ -144,7 +145,8 @@ class _Reader:
         name = fresh_name(label, self.taken, dotted_name)
         used = {*own, *summed_dimensions(term)}
         kept = {d: e for d, e in self.dims.items() if d in used}
-        self.definitions.append(Definition(name, label, own, kept, term, dtype(value), span))
+        # A name of the compiler has what the source calls the array before its dot.
+        self.definitions.append(Definition(name, label.split(".")[0], own, kept, term, dtype(value), span))
         self.values[name] = value
         return read_array(Storage(name, dtype(value), tuple(extents)), span)
 
@@ -275,10 +277,10 @@ class _Reader:
         """Summand as a product of two groups of factors that share the dimension of the sum alone: ones where there is
         but one, with the dimensions that the sum is missing.
         """
-        groups = factor_groups(term, over)
-        if groups == 2 and not missing:
+        summed = [part for part, _ in addends(term)]
+        if not missing and all(factor_groups(part, over) == 2 for part in summed):
             return term
-        if groups > 1:
+        if factor_groups(term, over) > 1:
             refuse("a sum of products is spread over the elements of another array", span)
         # The matrix unit alone sums along a dimension, and only products.
         ones = self.array_of_ones([*sorted(missing), over], kind)

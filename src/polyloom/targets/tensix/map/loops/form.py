@@ -48,8 +48,10 @@ from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.layout_assignment import assign_layouts
+from polyloom.transform.stages.nest import sums_products
 from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
+from polyloom.transform.stages.system_arrays import system_arrays
 from polyloom.transform.writers import runs_in_place
 
 __all__ = ["CUT", "FORM", "FORMS", "Content"]
@@ -92,7 +94,7 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 def _load_arrays(kernel: Kernel, written: Written, options: Any) -> Subject:
     """Subject of a kernel of whole arrays, whose stages are its array operations. Raises `Unlike`."""
     start, reference = perf_counter(), kernel.reference
-    stages, views = cut_arrays(kernel, TILE, written)
+    stages, views = cut_arrays(kernel.arrays.program, TILE, written.watch)
     content = _select_stages(stages, options, views)
     of, texts = array_signature(kernel, stages, views), source_texts([kernel.arrays.program.span])
     oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
@@ -130,8 +132,18 @@ def _load_loops(written: Written, options: Any) -> Subject:
 
 
 def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
-    """Stages of a source. Raises `Unlike`."""
-    return _select_stages(run_passes(source, (Pass(CUT, cut_source, STAGES),), watch), options)
+    """Stages of a source: of whole rows and columns, or of recurrences with masks. Raises `Unlike`."""
+    try:
+        return _select_stages(run_passes(source, (Pass(CUT, cut_source, STAGES),), watch), options)
+    except Unlike as lack:
+        if source.system is None or source.nest is None or not sums_products(source.nest):
+            raise
+        reason = lack
+    try:
+        stages, views = cut_arrays(system_arrays(source.system), TILE, watch)
+        return _select_stages(stages, options, views)
+    except Unlike:
+        raise reason from None
 
 
 def _select_stages(program: Program, options: Any, views: Views | None = None) -> Content:
