@@ -10,7 +10,7 @@ broadcast is multiplied by ones with the dimensions that it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from polyloom.analysis.dataflow import refuse
@@ -46,7 +46,6 @@ from polyloom.ir.operations import FLOATS, ElementType
 from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine
 from polyloom.transform.arrays.elements import Place, places
-from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.array_terms import (
     EVERYWHERE,
     apply_operation,
@@ -77,10 +76,12 @@ class ArrayFormulas:
     views: Program
 
 
-def array_formulas(program: Program) -> ArrayFormulas:
-    """Formulas of a program. Raises `Unlike` for what is neither a sum of products nor element by element."""
+def array_formulas(program: Program, stores: Iterable[Store]) -> ArrayFormulas:
+    """Formulas of a program, whose straight-line form is `stores`. Raises `Unlike` for what is neither a sum of
+    products nor element by element.
+    """
     reader = _Reader(program)
-    for store in straighten(program):
+    for store in stores:
         reader.store(store)
     return reader.finish()
 
@@ -110,7 +111,9 @@ class _Reader:
             there = self.align_fixed(there, target, whole)
             value = there if inside is None else Cases(inside, there, self.contents[target.name], whole, store.span)
         if not is_movement(value, self.storage):
-            value = self.define(value, whole, target.name, store.span)
+            # What is all of a computed array is no copy of it.
+            is_whole = isinstance(value, Read) and (value.index, value.shape) == (axes(len(whole)), whole)
+            value = value if is_whole and whole else self.define(value, whole, target.name, store.span)
         elif whole and not shape(value):
             # A number alone would not say how many elements the array has.
             value = Cases(EVERYWHERE, value, value, whole, store.span)

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from polyloom.analysis.dataflow import refuse
 from polyloom.diagnostics import Span
-from polyloom.ir.arrays.program import Apply, Cases, Form, Read, Shape, Value, axis, dtype, parts, with_parts
+from polyloom.ir.arrays.program import Apply, Cases, Form, Read, Shape, Value, axis, dtype, parts, reads, with_parts
 from polyloom.sets import Affine, Condition
 from polyloom.transform.stages.array_terms import named_symbols, numeral, remove_spans
+
+_MATRIX: Final = 2
+"""Dimensions of a matrix."""
 
 
 def increment(value: Value, own: Value, label: str, span: Span | None) -> tuple[Value, bool]:
@@ -35,7 +39,11 @@ def mask_addends(value: Value, mask: Condition, whole: Shape, over: str, span: S
         return with_parts(value, [mask_addends(part, mask, whole, over, span) for part in parts(value)])
     factors = [factor for factor in _factors(value) if over in _axes(factor)]
     # The axes of a mask join those of the factor, which must not become those of the whole term.
-    chosen = min(factors, key=lambda f: (len(_axes(f) | mask.symbols), not isinstance(f, Read)), default=value)
+    axes = _axes(value) & {f"${n}" for n in range(len(whole))}
+    limits = mask.symbols & axes | {over}
+    chosen = min(factors, key=lambda f: (len(_axes(f) | limits), not isinstance(f, Read)), default=value)
+    if len(axes) > _MATRIX and len(_axes(chosen) | limits) == len(axes):
+        refuse("the bounds of a sum depend on both the row and the column of its result", span)
 
     def change(part: Value) -> Value:
         if part is chosen:
@@ -44,6 +52,26 @@ def mask_addends(value: Value, mask: Condition, whole: Shape, over: str, span: S
         return with_parts(part, [change(each) for each in parts(part)]) if is_product else part
 
     return change(value)
+
+
+def check_terms(value: Value, over: str, label: str, span: Span | None) -> None:
+    """Raises `Unlike` for terms that are not products of two matrices, and have more dimensions than their arrays:
+    there would be an array of all terms. So it is with windows of an array.
+    """
+    if isinstance(value, Apply) and value.operation in ("add", "sub", "neg"):
+        for part in parts(value):
+            check_terms(part, over, label, span)
+        return
+    if any(sum(name.startswith("$") for name in form.symbols) > 1 for read in reads(value) for form in read.index):
+        refuse(f"the terms of `{label}` read windows of an array", span)
+    groups = list[frozenset[str]]()
+    for factor in _factors(value):
+        joint = [group for group in groups if group & (_axes(factor) - {over})]
+        groups = [group for group in groups if group not in joint]
+        groups.append(_axes(factor).union(*joint))
+    largest = max((len(_axes(read)) for read in reads(value)), default=0)
+    if max(map(len, groups), default=0) > max(largest, _MATRIX):
+        refuse(f"the terms of `{label}` have more dimensions than arrays, and are no products of two factors", span)
 
 
 def _factors(value: Value) -> list[Value]:

@@ -42,29 +42,34 @@ from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import from_set, to_set
 from polyloom.transform.stages.array_terms import remove_spans
-from polyloom.transform.stages.masked_sums import increment, is_symmetric, mask_addends
+from polyloom.transform.stages.masked_sums import check_terms, increment, is_symmetric, mask_addends
 
 _OWN: Final = Constant(0, "f32")
 """Value of the statement itself, by identity."""
 _ZERO: Final = (Constant(0.0, "f32"), Constant(0, "i32"))
 
 
-def system_arrays(system: System) -> Program:
-    """Program of whole arrays with the outputs of a system. Raises `Unlike` for recurrences that are no sums."""
+def system_arrays(system: System) -> tuple[Program, tuple[Store, ...]]:
+    """Program of whole arrays with the outputs of a system, and its stores. Raises `Unlike` for recurrences that are no
+    sums.
+    """
+    if len({*(s.dtype for s in system.storage), *(e.dtype for e in system.equations)}) > 1:
+        refuse(f"`{system.name}` computes values of several types", system.span)
     return _Reader(system).read()
 
 
 @dataclass(frozen=True, slots=True)
 class _Raised:
-    """Array of a statement: its `value`, over the loops `dims`; the loop of its sum with its first and last iteration,
-    and the value that the sum begins with.
+    """Array of a statement: its `value`, over the loops `dims`; the loop of its sum, whose first iteration is the
+    largest of `first`, and its last one the least of `last`, and the value that the sum begins with.
     """
 
     storage: Storage
     dims: tuple[str, ...]
     value: Value
     over: str = ""
-    limits: tuple[Affine, Affine] = (Affine(), Affine())
+    first: tuple[Affine, ...] = ()
+    last: tuple[Affine, ...] = ()
     begins: Value | None = None
     symmetric: bool = False
 
@@ -79,12 +84,12 @@ class _Reader:
         self.open, self.taken = set[str](), set(system.names)
         self.stores = list[Store]()
 
-    def read(self) -> Program:
+    def read(self) -> tuple[Program, tuple[Store, ...]]:
         finals = [f for f in self.system.finals if not self.domain(self.system[f.statement], f.domain).is_empty()]
         outputs = [self.output(name, [f for f in finals if f.name == name]) for name in {f.name: 0 for f in finals}]
         storage = (*self.system.storage, *(m.storage for m in self.made.values()))
-        s = self.system
-        return Program(s.name, s.parameters, s.assumptions, storage, (*self.stores, *outputs), s.span)
+        s, stores = self.system, (*self.stores, *outputs)
+        return Program(s.name, s.parameters, s.assumptions, storage, stores, s.span), stores
 
     def points(self, condition: Condition, dims: Sequence[str]) -> isl.Set:
         """Points where sizes are at least 1."""
@@ -101,7 +106,7 @@ class _Reader:
         """Store of an output: what each of its last writers computed, and elsewhere what it held."""
         storage = self.storage[name]
         dims, span = tuple(map(str, axes(len(storage.shape)))), self.system[finals[0].statement].span
-        pieces = [self.final_piece(final, dims) for final in finals]
+        pieces = [piece for final in finals for piece in self.final_pieces(final, dims)]
         whole = self.points(_box(dict(zip(dims, storage.shape, strict=True))), dims)
         rest = whole
         for piece in pieces:
@@ -111,23 +116,27 @@ class _Reader:
         place = {dim: Affine.symbol(dim) for dim in dims}
         return Store(read_array(storage, span), self.choose(pieces, dims, whole, place, storage.shape), span)
 
-    def final_piece(self, final: LastWrite, dims: tuple[str, ...]) -> Piece:
-        """Last write as a piece over the axes of its output."""
+    def final_pieces(self, final: LastWrite, dims: tuple[str, ...]) -> Iterator[Piece]:
+        """Last write as pieces over the axes of its output, of a sum one for each bound of its loop."""
         equation, made = self.system[final.statement], self.raise_statement(final.statement)
         known = {index_dimension(form): Affine.symbol(dim) for form, dim in zip(final.index, dims, strict=True)}
         if not {*made.dims} <= {*known}:
             refuse(f"an element of `{final.name}` is not told by the loops that write it", equation.span)
         joint = (*equation.loops, *dims)
         same = [Affine.symbol(dim) - form for form, dim in zip(final.index, dims, strict=True)]
-        image = self.points(final.domain, joint).intersect(self.points(_zeros(same), joint))
-        image = image.project_out(isl.dim_type.set, 0, len(equation.loops))
-        last = made.limits[1].substitute(known)
-        index = tuple(last if loop == made.over else known[loop] for loop in equation.loops)
+        written = self.points(final.domain, joint).intersect(self.points(_zeros(same), joint))
         if made.over and not self.is_last(made, Affine.symbol(made.over), {}, self.domain(equation, final.domain)):
             refuse(f"`{final.name}` is written before its sum ends", equation.span)
-        for n, dim in enumerate(dims):
-            image = image.set_dim_name(isl.dim_type.set, n, dim)
-        return Piece(from_set(image), Produced(final.statement, index))
+        for last in made.last or (Affine(),):
+            at_end = [Affine.symbol(made.over) - last] if made.over else []
+            image = written.intersect(self.points(_zeros(at_end), joint))
+            image = image.project_out(isl.dim_type.set, 0, len(equation.loops))
+            for n, dim in enumerate(dims):
+                image = image.set_dim_name(isl.dim_type.set, n, dim)
+            end = last.substitute(known)
+            index = tuple(end if loop == made.over else known[loop] for loop in equation.loops)
+            if not image.is_empty():
+                yield Piece(from_set(image), Produced(final.statement, index))
 
     # Statements
 
@@ -177,31 +186,43 @@ class _Reader:
     ) -> _Raised:
         """Sum along a loop, with its terms masked where other loops limit this loop."""
         over, points, span = made.over, self.domain(equation), equation.span
-        limits = self.limits(equation, over, points)
+        symbol, limits = Affine.symbol(over), _only_piece(points)
+        first = tuple(symbol - limit for limit in limits if limit.coefficient(over) == 1)
+        last = tuple(symbol + limit for limit in limits if limit.coefficient(over) == -1)
         begin = [piece for piece in read if not _is_own(piece, equation)]
-        first = points.intersect(self.domain(equation, _zeros([Affine.symbol(over) - limits[0]])))
+        starting = points.intersect(self.domain(equation, _any_zero([symbol - form for form in first])))
         starts = self.domain(equation, Condition(tuple(p for piece in begin for p in piece.domain.pieces)))
         added, is_less = increment(value, _OWN, _label(equation), span)
-        if not starts.is_equal(first):
+        if not starts.is_equal(starting):
             refuse(f"the sum `{_label(equation)}` does not begin with the loop over {over}", span)
         box = self.points(_box(extents), equation.loops)
         outside = [
             limit
-            for limit in _only_piece(points)
+            for limit in limits
             if over in limit.symbols and not box.is_subset(self.points(Condition((Polyhedron((limit,)),)), equation.loops))
         ]
-        if outside:
-            mask = Condition((Polyhedron(tuple(outside)),)).substitute(at)
-            added = mask_addends(added, mask, tuple(extents[loop] for loop in at), str(at[over]), span)
+        whole_box = tuple(extents[loop] for loop in at)
+        check_terms(added, str(at[over]), _label(equation), span)
+        for limit in outside:
+            mask = Condition((Polyhedron((limit,)),)).substitute(at)
+            added = mask_addends(added, mask, whole_box, str(at[over]), span)
         total: Value = Reduce("add", (len(made.dims),), added, span)
         place = {loop: form for loop, form in at.items() if loop != over}
-        place[over] = limits[0].substitute(place)
-        begins = self.choose(begin, equation.loops, first, place, made.storage.shape)
+        if len(first) == 1:
+            place[over] = first[0].substitute(place)
+        elif any(over in form.symbols for piece in begin for form in piece.origin.index):
+            refuse(f"the sum `{_label(equation)}` begins with an element that its first iteration chooses", span)
+        begins = self.choose(begin, equation.loops, starting, place, made.storage.shape)
         whole: Value = Apply("sub" if is_less else "add", equation.dtype, (begins, total), span)
         if begins in _ZERO:
             whole = Apply("neg", equation.dtype, (total,), span) if is_less else total
         return replace(
-            made, value=whole, limits=limits, begins=begins, symmetric=self.is_symmetric(whole, made.storage)
+            made,
+            value=whole,
+            first=first,
+            last=last,
+            begins=begins,
+            symmetric=self.is_symmetric(whole, made.storage),
         )
 
     def is_symmetric(self, value: Value, storage: Storage) -> bool:
@@ -222,15 +243,6 @@ class _Reader:
         if len(steps) != 1 or [*away.values()] != [Affine((), 1)]:
             refuse(f"`{_label(equation)}` depends on itself, and not along one loop", equation.span)
         return next(iter(away))
-
-    def limits(self, equation: Recurrence, over: str, points: isl.Set) -> tuple[Affine, Affine]:
-        """First and last iteration of a loop, in the other loops."""
-        symbol, found = Affine.symbol(over), _only_piece(points)
-        first = [symbol - limit for limit in found if limit.coefficient(over) == 1]
-        last = [symbol + limit for limit in found if limit.coefficient(over) == -1]
-        if len(first) != 1 or len(last) != 1:
-            refuse(f"the sum `{_label(equation)}` does not run from one bound to another", equation.span)
-        return first[0], last[0]
 
     def extents(self, equation: Recurrence, points: isl.Set, reads: Sequence[Sequence[Piece]]) -> dict[str, Affine]:
         """Box around a domain: along each loop from 0 to the extent of an array that the loop indexes."""
@@ -301,9 +313,9 @@ class _Reader:
 
     def is_last(self, made: _Raised, form: Affine, index: Mapping[str, Affine], domain: isl.Set) -> bool:
         """Whether a sum is read in the last iteration of its loop."""
-        away = form - made.limits[1].substitute({**index})
+        away = [form - last.substitute(index) for last in made.last]
         dims = [domain.get_dim_name(isl.dim_type.set, n) or "" for n in range(domain.dim(isl.dim_type.set))]
-        return bool(domain.is_subset(self.points(_zeros([away]), dims)))
+        return bool(domain.is_subset(self.points(_any_zero(away), dims)))
 
     def is_empty_sum(
         self,
@@ -320,13 +332,13 @@ class _Reader:
             if made is None or made.begins is None or not isinstance(origin, Produced):
                 continue
             index = dict(zip(self.system[origin.statement].loops, origin.index, strict=True))
-            first, last = (form.substitute(index) for form in made.limits)
+            gaps = [(f - last).substitute(index) - 1 for f in made.first for last in made.last]
             place = [index[dim].substitute(at) for dim in made.dims]
             begins = made.begins
             if isinstance(begins, Read):
                 begins = element_view(begins, place, whole if begins.shape else ())
             is_begin = remove_spans(begins) == remove_spans(value)
-            if is_begin and domain.is_subset(self.points(Condition((Polyhedron((first - last - 1,)),)), dims)):
+            if is_begin and domain.is_subset(self.points(Condition(tuple(Polyhedron((gap,)) for gap in gaps)), dims)):
                 return True
         return False
 
@@ -353,6 +365,11 @@ def _box(extents: Mapping[str, Affine]) -> Condition:
 def _zeros(forms: Sequence[Affine]) -> Condition:
     """Condition that all forms are 0."""
     return Condition((Polyhedron(tuple(each for form in forms for each in (form, -form))),))
+
+
+def _any_zero(forms: Sequence[Affine]) -> Condition:
+    """Condition that some form is 0."""
+    return Condition(tuple(Polyhedron((form, -form)) for form in forms))
 
 
 def _only_piece(points: isl.Set) -> tuple[Affine, ...]:

@@ -5,10 +5,13 @@ the host lays out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from polyloom import frontend
 from polyloom.frontend.python import load_kernel
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.ir.arrays.program import Program as ArrayProgram
+from polyloom.ir.arrays.program import Store
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature, plan_signature
@@ -30,9 +33,11 @@ def array_kernel(written: Written) -> Kernel | None:
     return value if isinstance(value, Kernel) and value.is_array_function else None
 
 
-def cut_arrays(arrays: ArrayProgram, can: Abilities, watch: Watch | None) -> tuple[Program, Views]:
-    """Cut into stages, and the views that they read. Raises `Unlike`."""
-    made = array_formulas(arrays)
+def cut_arrays(
+    arrays: ArrayProgram, stores: Iterable[Store], can: Abilities, watch: Watch | None
+) -> tuple[Program, Views]:
+    """Cut of arrays into stages, and the views that they read. Raises `Unlike`."""
+    made = array_formulas(arrays, stores)
     stages = run_passes(made.formulas, (Pass("cut", lambda formulas: cut_stages(formulas, can), STAGES),), watch)
     return stages, made.views
 

@@ -47,6 +47,7 @@ from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_form
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.stages.abilities import Abilities
+from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.nest import sums_products
 from polyloom.transform.stages.recognize import recognize_stage
@@ -94,7 +95,8 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 def _load_arrays(kernel: Kernel, written: Written, options: Any) -> Subject:
     """Subject of a kernel of whole arrays, whose stages are its array operations. Raises `Unlike`."""
     start, reference = perf_counter(), kernel.reference
-    stages, views = cut_arrays(kernel.arrays.program, TILE, written.watch)
+    arrays = kernel.arrays.program
+    stages, views = cut_arrays(arrays, straighten(arrays), TILE, written.watch)
     content = _select_stages(stages, options, views)
     of, texts = array_signature(kernel, stages, views), source_texts([kernel.arrays.program.span])
     oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
@@ -140,7 +142,8 @@ def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
             raise
         reason = lack
     try:
-        stages, views = cut_arrays(system_arrays(source.system), TILE, watch)
+        arrays, stores = system_arrays(source.system)
+        stages, views = cut_arrays(arrays, stores, TILE, watch)
         return _select_stages(stages, options, views)
     except Unlike:
         raise reason from None

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels over triangles for tests: bounds of loops on results, on sums, on both, bands, parts by several statements."""
+
+from __future__ import annotations
+
+import polyloom as pl
+
+M, N = pl.sizes("M N")
+
+
+@pl.kernel
+def both_bounds(A: pl.f32[M, M], B: pl.f32[M, M], C: pl.f32[M, M]) -> None:
+    for i in range(M):
+        for j in range(M):
+            C[i, j] = 0.0
+            for k in range(min(i, j) + 1):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+@pl.kernel
+def band(A: pl.f32[M, N], B: pl.f32[N, M], C: pl.f32[M, M]) -> None:
+    for i in range(M):
+        for j in range(max(0, i - 2), min(M, i + 3)):
+            C[i, j] = 0.0
+            for k in range(N):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+@pl.kernel
+def upper_matvec(A: pl.f32[M, M], x: pl.f32[M], y: pl.f32[M]) -> None:
+    for i in range(M):
+        y[i] = 0.0
+        for k in range(i, M):
+            y[i] += A[i, k] * x[k]
+
+
+@pl.kernel
+def lower_product(A: pl.f32[M, M], B: pl.f32[M, M], C: pl.f32[M, M]) -> None:
+    for i in range(M):
+        for j in range(i + 1):
+            C[i, j] = 0.0
+            for k in range(j, i + 1):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+@pl.kernel
+def chain(A: pl.f32[M, M], B: pl.f32[M, N], C: pl.f32[M, N], D: pl.f32[M, N]) -> None:
+    for i in range(M):
+        for j in range(N):
+            C[i, j] = 0.0
+            for k in range(i + 1):
+                C[i, j] += A[i, k] * B[k, j]
+    for i in range(M):
+        for j in range(N):
+            D[i, j] = 0.0
+            for k in range(i, M):
+                D[i, j] += A[k, i] * C[k, j]
+
+
+@pl.kernel
+def reciprocals(A: pl.f32[M, M], B: pl.f32[M, N], L: pl.f32[M, M], C: pl.f32[M, N]) -> None:
+    """A computed factor, which is no number outside of its triangle."""
+    for i in range(M):
+        for k in range(i + 1):
+            L[i, k] = 1.0 / A[i, k]
+    for i in range(M):
+        for j in range(N):
+            C[i, j] = 0.0
+            for k in range(i + 1):
+                C[i, j] += L[i, k] * B[k, j]
+
+
+@pl.kernel
+def integers(A: pl.i32[M, N], B: pl.i32[N, M], C: pl.i32[M, M]) -> None:
+    for i in range(M):
+        for j in range(i + 1):
+            for k in range(N):
+                C[i, j] -= A[i, k] * B[k, j]
+
+
+@pl.kernel
+def three_ways(A: pl.f32[M, M], B: pl.f32[M, M], C: pl.f32[M, M]) -> None:
+    for i in range(M):
+        for j in range(M):
+            C[i, j] = 0.0
+            for k in range(M):
+                if k <= i + j:
+                    C[i, j] += A[i, k] * B[k, j]
+
+
+@pl.kernel
+def largest_terms(A: pl.f32[M, N], B: pl.f32[N, M], C: pl.f32[M, M]) -> None:
+    for i in range(M):
+        for j in range(i + 1):
+            C[i, j] = 0.0
+            for k in range(N):
+                C[i, j] += max(A[i, k] * B[k, j], 0.0)
+
+
+@pl.kernel
+def windows(x: pl.f32[N + M], h: pl.f32[M], y: pl.f32[N]) -> None:
+    for i in range(N):
+        y[i] = 0.0
+        for k in range(M):
+            y[i] += h[k] * x[i + k]
+
+
+@pl.kernel
+def running(A: pl.f32[M, N], B: pl.f32[N, M], C: pl.f32[M, M], D: pl.f32[M, M]) -> None:
+    for i in range(M):
+        for j in range(i + 1):
+            C[i, j] = 0.0
+            for k in range(N):
+                C[i, j] += A[i, k] * B[k, j]
+                D[i, j] = C[i, j]
+                if k == 2:
+                    D[j, i] = C[i, j]
