@@ -159,7 +159,8 @@ class _Reader:
         extents = self.extents(equation, points, reads)
         over = self.summed_loop(equation, reads[own[0]] if len(own) == 1 else []) if own else ""
         dims = tuple(loop for loop in equation.loops if loop != over)
-        at = {loop: axis(n) for n, loop in enumerate((*dims, *([over] if over else [])))}
+        order = (*dims, over) if over else dims
+        at = {loop: axis(n) for n, loop in enumerate(order)}
         whole = tuple(extents[loop] for loop in at)
         values = [
             _OWN if n in own else self.choose(read, equation.loops, points, at, whole) for n, read in enumerate(reads)
@@ -199,7 +200,8 @@ class _Reader:
         outside = [
             limit
             for limit in limits
-            if over in limit.symbols and not box.is_subset(self.points(Condition((Polyhedron((limit,)),)), equation.loops))
+            if over in limit.symbols
+            and not box.is_subset(self.points(Condition((Polyhedron((limit,)),)), equation.loops))
         ]
         whole_box = tuple(extents[loop] for loop in at)
         check_terms(added, str(at[over]), _label(equation), span)
@@ -280,7 +282,9 @@ class _Reader:
                 found.append((domain, value))
             else:
                 found[same] = found[same][0].union(domain), value
-        empty = [n for n, (domain, value) in enumerate(found) if self.is_empty_sum(domain, value, pieces, dims, at, whole)]
+        empty = [
+            n for n, (domain, value) in enumerate(found) if self.is_empty_sum(domain, value, pieces, dims, at, whole)
+        ]
         found = [each for n, each in enumerate(found) if n not in empty]
         made = found[-1][1]
         for domain, value in reversed(found[:-1]):

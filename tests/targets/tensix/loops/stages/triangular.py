@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels over triangles for tests: bounds of loops on results, on sums, on both, bands, parts by several statements."""
+"""Kernels over triangles for tests: bounds of loops on results, on sums, on both; bands, and what has no masks."""
 
 from __future__ import annotations
 
