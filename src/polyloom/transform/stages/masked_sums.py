@@ -92,12 +92,12 @@ def is_symmetric(value: Value, extents: Shape, symmetric: Collection[str]) -> bo
         return False
     turned = {"$0": axis(1), "$1": axis(0)}
     bare = remove_spans(value)
-    return _commuted(bare, {}, symmetric) == _commuted(bare, turned, symmetric)
+    return _commute_operands(bare, {}, symmetric) == _commute_operands(bare, turned, symmetric)
 
 
-def _commuted(value: Value, places: Mapping[str, Affine], symmetric: Collection[str]) -> Value:
+def _commute_operands(value: Value, places: Mapping[str, Affine], symmetric: Collection[str]) -> Value:
     """Value with other axes, and operands of commutative operations in one order."""
-    made: Sequence[Value] = [_commuted(part, places, symmetric) for part in parts(value)]
+    made: Sequence[Value] = [_commute_operands(part, places, symmetric) for part in parts(value)]
     if isinstance(value, Apply) and value.operation in ("add", "mul", "min", "max"):
         made = sorted(made, key=repr)
     match with_parts(value, made):

@@ -59,7 +59,7 @@ def system_arrays(system: System) -> tuple[Program, tuple[Store, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Raised:
+class _StatementArray:
     """Array of a statement: its `value`, over the loops `dims`; the loop of its sum, whose first iteration is the
     largest of `first`, and its last one the least of `last`, and the value that the sum begins with.
     """
@@ -80,7 +80,7 @@ class _Reader:
     def __init__(self, system: System) -> None:
         self.system = system
         self.storage = {storage.name: storage for storage in system.storage}
-        self.made: dict[str, _Raised] = {}
+        self.made: dict[str, _StatementArray] = {}
         self.open, self.taken = set[str](), set(system.names)
         self.stores = list[Store]()
 
@@ -119,13 +119,20 @@ class _Reader:
     def final_pieces(self, final: LastWrite, dims: tuple[str, ...]) -> Iterator[Piece]:
         """Last write as pieces over the axes of its output, of a sum one for each bound of its loop."""
         equation, made = self.system[final.statement], self.raise_statement(final.statement)
-        known = {index_dimension(form): Affine.symbol(dim) for form, dim in zip(final.index, dims, strict=True)}
+        # Where a loop has one iteration, the index may be its number.
+        domain, places = self.domain(equation, final.domain), [*zip(final.index, dims, strict=True)]
+        known = {
+            loop: Affine.symbol(dim)
+            for loop in made.dims
+            for form, dim in places
+            if domain.is_subset(self.points(_zeros([form - Affine.symbol(loop)]), equation.loops))
+        }
         if not {*made.dims} <= {*known}:
             refuse(f"an element of `{final.name}` is not told by the loops that write it", equation.span)
         joint = (*equation.loops, *dims)
-        same = [Affine.symbol(dim) - form for form, dim in zip(final.index, dims, strict=True)]
+        same = [Affine.symbol(dim) - form for form, dim in places]
         written = self.points(final.domain, joint).intersect(self.points(_zeros(same), joint))
-        if made.over and not self.is_last(made, Affine.symbol(made.over), {}, self.domain(equation, final.domain)):
+        if made.over and not self.ends_sum(made, Affine.symbol(made.over), {}, domain):
             refuse(f"`{final.name}` is written before its sum ends", equation.span)
         for last in made.last or (Affine(),):
             at_end = [Affine.symbol(made.over) - last] if made.over else []
@@ -140,7 +147,7 @@ class _Reader:
 
     # Statements
 
-    def raise_statement(self, name: str) -> _Raised:
+    def raise_statement(self, name: str) -> _StatementArray:
         """Array of a statement. Raises `Unlike`, also for values that need each other."""
         if name not in self.made:
             equation = self.system[name]
@@ -152,10 +159,10 @@ class _Reader:
             self.stores.append(Store(read_array(made.storage, equation.span), made.value, equation.span))
         return self.made[name]
 
-    def raise_equation(self, equation: Recurrence) -> _Raised:
+    def raise_equation(self, equation: Recurrence) -> _StatementArray:
         points = self.domain(equation)
         reads = [[p for p in read if not self.domain(equation, p.domain).is_empty()] for read in equation.reads]
-        own = [n for n, read in enumerate(reads) if any(_is_own(piece, equation) for piece in read)]
+        own = [n for n, read in enumerate(reads) if any(_is_value_of_statement(piece, equation) for piece in read)]
         extents = self.extents(equation, points, reads)
         over = self.summed_loop(equation, reads[own[0]] if len(own) == 1 else []) if own else ""
         dims = tuple(loop for loop in equation.loops if loop != over)
@@ -168,8 +175,8 @@ class _Reader:
         value = _value(equation.value, iter(values), at, whole)
         storage = self.local(equation, tuple(extents[loop] for loop in dims))
         if not over:
-            return _Raised(storage, dims, value, symmetric=self.is_symmetric(value, storage))
-        return self.raise_sum(equation, value, reads[own[0]], _Raised(storage, dims, value, over), at, extents)
+            return _StatementArray(storage, dims, value, symmetric=self.is_symmetric(value, storage))
+        return self.raise_sum(equation, value, reads[own[0]], _StatementArray(storage, dims, value, over), at, extents)
 
     def local(self, equation: Recurrence, extents: Shape) -> Storage:
         # The part before the dot is what the user calls it.
@@ -181,17 +188,17 @@ class _Reader:
         equation: Recurrence,
         value: Value,
         read: Sequence[Piece],
-        made: _Raised,
+        made: _StatementArray,
         at: Mapping[str, Affine],
         extents: Mapping[str, Affine],
-    ) -> _Raised:
+    ) -> _StatementArray:
         """Sum along a loop, with its terms masked where other loops limit this loop."""
         over, points, span = made.over, self.domain(equation), equation.span
-        symbol, limits = Affine.symbol(over), _only_piece(points)
+        symbol, limits = Affine.symbol(over), _inequalities(points)
         first = tuple(symbol - limit for limit in limits if limit.coefficient(over) == 1)
         last = tuple(symbol + limit for limit in limits if limit.coefficient(over) == -1)
-        begin = [piece for piece in read if not _is_own(piece, equation)]
-        starting = points.intersect(self.domain(equation, _any_zero([symbol - form for form in first])))
+        begin = [piece for piece in read if not _is_value_of_statement(piece, equation)]
+        starting = points.intersect(self.domain(equation, _zero_union([symbol - form for form in first])))
         starts = self.domain(equation, Condition(tuple(p for piece in begin for p in piece.domain.pieces)))
         added, is_less = increment(value, _OWN, _label(equation), span)
         if not starts.is_equal(starting):
@@ -205,6 +212,7 @@ class _Reader:
         ]
         whole_box = tuple(extents[loop] for loop in at)
         check_terms(added, str(at[over]), _label(equation), span)
+        # One by one: bounds by the row and by the column are masks of different factors.
         for limit in outside:
             mask = Condition((Polyhedron((limit,)),)).substitute(at)
             added = mask_addends(added, mask, whole_box, str(at[over]), span)
@@ -235,7 +243,7 @@ class _Reader:
         """Loop along which an equation adds to its own value, by distance 1 (a uniform recurrence; Karp, Miller,
         Winograd 1967).
         """
-        steps = [piece.origin.index for piece in read if _is_own(piece, equation)]
+        steps = [piece.origin.index for piece in read if _is_value_of_statement(piece, equation)]
         away = {
             loop: Affine.symbol(loop) - form
             for index in steps
@@ -252,14 +260,15 @@ class _Reader:
         target = equation.statement.assign.target
         if target.name in self.storage:
             _add_extents(found, target.index, self.storage[target.name].shape)
-        for piece in (piece for read in reads for piece in read if not _is_own(piece, equation)):
+        for piece in (piece for read in reads for piece in read if not _is_value_of_statement(piece, equation)):
             if isinstance(piece.origin, Stored):
                 _add_extents(found, piece.origin.index, self.storage[piece.origin.name].shape)
             elif isinstance(piece.origin, Produced):
                 made = self.raise_statement(piece.origin.statement)
                 index = dict(zip(self.system[piece.origin.statement].loops, piece.origin.index, strict=True))
                 _add_extents(found, [index[dim] for dim in made.dims], made.storage.shape)
-        for limit in _only_piece(points):
+        # Last, because what reads the array needs it in the shape of other arrays.
+        for limit in _inequalities(points):
             (loop, *others) = [*({*limit.symbols} & {*equation.loops}), ""]
             if loop and not any(others) and limit.coefficient(loop) == -1:
                 found[loop].append(limit + Affine.symbol(loop) + 1)
@@ -277,15 +286,14 @@ class _Reader:
         found = list[tuple[isl.Set, Value]]()
         for piece in pieces:
             domain, value = self.points(piece.domain, dims), self.origin(piece.origin, piece.domain, dims, at, whole)
+            # Its domain joins that of the sum: otherwise the next source would be selected there.
+            value = self.empty_sum(domain, value, pieces, dims, at, whole) or value
             same = next((n for n, (_, other) in enumerate(found) if remove_spans(other) == remove_spans(value)), None)
             if same is None:
                 found.append((domain, value))
             else:
                 found[same] = found[same][0].union(domain), value
-        empty = [
-            n for n, (domain, value) in enumerate(found) if self.is_empty_sum(domain, value, pieces, dims, at, whole)
-        ]
-        found = [each for n, each in enumerate(found) if n not in empty]
+        # The last source needs no mask: no other one is left.
         made = found[-1][1]
         for domain, value in reversed(found[:-1]):
             mask = from_set(domain, within).substitute(at)
@@ -297,31 +305,39 @@ class _Reader:
     ) -> Value:
         """Value of a source: a constant, an argument's element, or one of another statement's array."""
         if isinstance(origin, Immediate):
-            return origin.constant
+            return replace(origin.constant, span=None)
+        points = self.points(domain, dims)
+        origin = replace(origin, index=tuple(self.align_index(form, points, dims) for form in origin.index))
         if isinstance(origin, Stored):
             storage = self.storage[origin.name]
             index = tuple(form.substitute(at) for form in origin.index)
             return Read(origin.name, storage.dtype, index, whole if storage.shape else ())
         made = self.raise_statement(origin.statement)
         index = dict(zip(self.system[origin.statement].loops, origin.index, strict=True))
-        if made.over and not self.is_last(made, index[made.over], index, self.points(domain, dims)):
+        if made.over and not self.ends_sum(made, index[made.over], index, points):
             refuse(f"a sum, `{made.storage.name.split('.')[0]}`, is read before its end", self.system.span)
         place = [index[dim].substitute(at) for dim in made.dims]
+        # One order of indices, so that both triangles of a result are one source.
         if made.symmetric:
             place.sort(key=str)
         if isinstance(made.value, Constant):
-            return made.value
+            return replace(made.value, span=None)
         if isinstance(made.value, Read):
             return element_view(made.value, place, whole if made.value.shape else ())
         return Read(made.storage.name, made.storage.dtype, tuple(place), whole if made.dims else ())
 
-    def is_last(self, made: _Raised, form: Affine, index: Mapping[str, Affine], domain: isl.Set) -> bool:
+    def align_index(self, form: Affine, points: isl.Set, dims: Sequence[str]) -> Affine:
+        """Index as a loop, of a number to which a domain limits the loop: `i` for 0 where i has one iteration."""
+        loops = map(Affine.symbol, dims if form.is_constant else ())
+        return next((i for i in loops if points.is_subset(self.points(_zeros([form - i]), dims))), form)
+
+    def ends_sum(self, made: _StatementArray, form: Affine, index: Mapping[str, Affine], domain: isl.Set) -> bool:
         """Whether a sum is read in the last iteration of its loop."""
         away = [form - last.substitute(index) for last in made.last]
         dims = [domain.get_dim_name(isl.dim_type.set, n) or "" for n in range(domain.dim(isl.dim_type.set))]
-        return bool(domain.is_subset(self.points(_any_zero(away), dims)))
+        return bool(domain.is_subset(self.points(_zero_union(away), dims)))
 
-    def is_empty_sum(
+    def empty_sum(
         self,
         domain: isl.Set,
         value: Value,
@@ -329,9 +345,10 @@ class _Reader:
         dims: Sequence[str],
         at: Mapping[str, Affine],
         whole: Shape,
-    ) -> bool:
-        """Whether a source is what a sum among the other sources begins with, where this sum has no terms."""
-        for origin in (piece.origin for piece in pieces):
+    ) -> Value | None:
+        """The sum among the sources that has no terms in a domain, and begins with the value that is read there."""
+        for piece in pieces:
+            origin = piece.origin
             made = self.made.get(origin.statement) if isinstance(origin, Produced) else None
             if made is None or made.begins is None or not isinstance(origin, Produced):
                 continue
@@ -343,15 +360,15 @@ class _Reader:
                 begins = element_view(begins, place, whole if begins.shape else ())
             is_begin = remove_spans(begins) == remove_spans(value)
             if is_begin and domain.is_subset(self.points(Condition(tuple(Polyhedron((gap,)) for gap in gaps)), dims)):
-                return True
-        return False
+                return self.origin(origin, piece.domain, dims, at, whole)
+        return None
 
 
 def _label(equation: Recurrence) -> str:
     return equation.statement.assign.target.name
 
 
-def _is_own(piece: Piece, equation: Recurrence) -> bool:
+def _is_value_of_statement(piece: Piece, equation: Recurrence) -> bool:
     return isinstance(piece.origin, Produced) and piece.origin.statement == equation.name
 
 
@@ -371,12 +388,12 @@ def _zeros(forms: Sequence[Affine]) -> Condition:
     return Condition((Polyhedron(tuple(each for form in forms for each in (form, -form))),))
 
 
-def _any_zero(forms: Sequence[Affine]) -> Condition:
+def _zero_union(forms: Sequence[Affine]) -> Condition:
     """Condition that some form is 0."""
     return Condition(tuple(Polyhedron((form, -form)) for form in forms))
 
 
-def _only_piece(points: isl.Set) -> tuple[Affine, ...]:
+def _inequalities(points: isl.Set) -> tuple[Affine, ...]:
     """Inequalities of a set that is one polyhedron; none of another one."""
     pieces = from_set(points.remove_redundancies()).pieces
     return pieces[0].constraints if len(pieces) == 1 else ()

@@ -123,12 +123,14 @@ def _product_error(
         return value, error
     # The matrix unit has no special values: zero times anything is 0, and masks of triangles leave terms out by zeros.
     used_a, used_b = ((np.abs(x) + of_x != 0).astype(np.float64) for x, of_x in (left, right))
-    reached = wild_a @ used_b + used_a @ wild_b > 0
+    reached: Array = wild_a @ used_b + used_a @ wild_b > 0
     (a, of_a), (b, of_b) = left, right
     bare_a = np.where(wild_a, 0, a), np.where(wild_a, 0, of_a)
     bare_b = np.where(wild_b, 0, b), np.where(wild_b, 0, of_b)
     finite, finite_error = _factors_error(each, how, bare_a, bare_b, packs=packs)
-    return np.where(reached, value, finite), np.where(reached, error, finite_error)
+    for array, other in ((value, finite), (error, finite_error)):
+        np.copyto(array, other, where=~reached)
+    return value, error
 
 
 def _factors_error(each: Multiplied, how: Arithmetic, left: Error, right: Error, *, packs: bool) -> Error:
