@@ -196,11 +196,13 @@ void Rectangle<M>::check_past(int64_t now) {
     if (!first_fault_) return;
     for (Element& element : elements_)
         for (Fifo& fifo : element.fifos) postpone([&] { count_arrived(fifo, now); });
-    for (const auto& [port, exit] : exits_)
-        if (!exit.tokens.empty() && exit.tokens.front().ready < now)
-            postpone([&] {
-                fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
-            });
+    for (const auto& exit : exits_) {
+        const auto& tokens = exit.second.tokens;
+        if (tokens.empty() || tokens.front().ready >= now) continue;
+        postpone([&] {
+            fail(Cause::stray_token, tokens.front().ready, exit.first, "a token arrives and no enabled step is due");
+        });
+    }
     if (postponed_ && (postponed_->cycle < now || postponed_->cause == Cause::overflow)) throw Fault(*postponed_);
 }
 

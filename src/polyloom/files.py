@@ -134,6 +134,19 @@ def write(files: Mapping[str, bytes]) -> None:
             raise _unwritable(path, _reason(error), _ROOM if is_full else _PLACE) from None
 
 
+def make_folder(path: str) -> None:
+    """Make a folder, if there is none of that name. Errors: PL0808."""
+    try:
+        Path(path).mkdir(exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise unwritable_folder(path, error) from None
+
+
+def unwritable_folder(path: str | os.PathLike[str], error: Exception) -> PolyloomError:
+    """PL0808 for a folder in which nothing can be written."""
+    return _unwritable(os.fspath(path), _reason(error), "name a folder that you may write to")
+
+
 def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 

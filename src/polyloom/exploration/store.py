@@ -99,9 +99,7 @@ def _lock(path: Path) -> Generator[None]:
         # Not through a link, and without waiting for what is no file: the folder may be a stranger's.
         handle = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        help = "name a folder that you may write to"
-        raise input_error("PL0808", f"cannot write '{path}': {reason}", help=help) from None
+        raise files.unwritable_folder(path, error) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

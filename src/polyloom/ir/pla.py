@@ -96,3 +96,8 @@ class Program:
     def distance(self, reference: Reference) -> tuple[int, ...]:
         """The dependence vector `d` of a reference to an internal variable `x[I - d]`, in the order of `dimensions`."""
         return tuple(-e.constant for e in reference.index)
+
+    def reference(self, name: str, distance: tuple[int, ...] = ()) -> Reference:
+        """The reference `name[I - d]`, of which `distance` is d; without one, `name[I]`."""
+        steps = distance or (0,) * len(self.dimensions)
+        return Reference(name, tuple(Affine.symbol(d) - s for d, s in zip(self.dimensions, steps, strict=True)))

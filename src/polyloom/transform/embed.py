@@ -13,7 +13,7 @@ costs least beside those before it: their number counts linearly then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
 from math import prod
@@ -128,6 +128,10 @@ class _Search:
         self.boxes: dict[tuple[str, Placement], tuple[Vector, Vector]] = {}
         self.work = {e.name: Counter(_operations(e.value)) for e in equations}
         self.instances: dict[tuple[str, Placement], isl.Set] = {}
+        self.numbers: dict[tuple[str, Placement], int] = {}
+        self.points: list[isl.Set] = []
+        self.known_points: dict[str, int] = {}
+        self.common: dict[tuple[int, int], int | None] = {}
         self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
         self.of: dict[str, list[Dependence]] = {e.name: [] for e in equations}
         for d in self.dependences:
@@ -326,23 +330,51 @@ class _Search:
         the deepest statement alone, the iterations with most operations can start.
         """
         deepest = next(iter(placed))
-        intervals = [self._interval(self._concurrent_statements(name, placed)) for name in placed]
+        # One ranking for all statements: leaving one out does not change the order of the others.
+        ranked = sorted(placed, key=lambda n: -self.work[n].total())
+        numbers = {name: self._instance_number(name, placed[name]) for name in ranked}
+        # Statements of the same iterations meet the same others: one of them answers for all.
+        alike = {number: name for name, number in numbers.items()}
+        intervals = [self._interval(self._concurrent_statements(name, ranked, numbers)) for name in alike.values()]
         return CROWD * (max(intervals) / self._interval([deepest]) - 1)
 
-    def _concurrent_statements(self, name: str, placed: Placements) -> list[str]:
+    def _concurrent_statements(self, name: str, ranked: Sequence[str], numbers: Mapping[str, int]) -> list[str]:
         """Statements that some iteration executes together with `name`, those with most operations first."""
-        found, points = [name], self._instances(name, placed[name])
-        for other in sorted((n for n in placed if n != name), key=lambda n: -self.work[n].total()):
-            common = points.intersect(self._instances(other, placed[other]))
-            if self.work[other] and not common.is_empty():
+        found, points = [name], numbers[name]
+        for other in ranked:
+            common = self._intersection_number(points, numbers[other])
+            if other != name and self.work[other] and common is not None:
                 found.append(other)
                 points = common
         return found
 
     def _interval(self, names: Sequence[str]) -> int:
-        total = sum((self.work[n] for n in names), Counter[str]())
+        total = dict[str, int]()
+        for name in names:
+            for kind, count in self.work[name].items():
+                total[kind] = total.get(kind, 0) + count
         # The kind with most operations per unit bounds the initiation interval.
         return max((-(-count // UNITS) for count in total.values()), default=1)
+
+    def _instance_number(self, name: str, placement: Placement) -> int:
+        """Number of the set of iterations in which the statement is executed: equal sets have one number."""
+        if (name, placement) not in self.numbers:
+            self.numbers[name, placement] = self._number_points(self._instances(name, placement))
+        return self.numbers[name, placement]
+
+    def _number_points(self, points: isl.Set) -> int:
+        # Two texts of one set cost a question more, and change no answer.
+        number = self.known_points.setdefault(str(points), len(self.points))
+        if number == len(self.points):
+            self.points.append(points)
+        return number
+
+    def _intersection_number(self, one: int, other: int) -> int | None:
+        """Number of what two sets have in common, or None for nothing. Searches ask for few pairs, many times each."""
+        if (one, other) not in self.common:
+            points = self.points[one].intersect(self.points[other])
+            self.common[one, other] = None if points.is_empty() else self._number_points(points.coalesce())
+        return self.common[one, other]
 
     def _instances(self, name: str, placement: Placement) -> isl.Set:
         """Where the statement is executed, for typical parameters."""

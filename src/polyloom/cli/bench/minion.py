@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom import api, temporary
+from polyloom import api
 from polyloom._native import minion as native
 from polyloom.cli import examples
 from polyloom.cli.bench import minion_chains as chains
@@ -27,6 +27,7 @@ from polyloom.cli.bench import minion_memory as memory
 from polyloom.cli.bench import minion_programs as programs
 from polyloom.cli.bench.minion_programs import LINE, SHIRE, Measure
 from polyloom.cli.bench.minion_tables import networks, short
+from polyloom.cli.bench.minion_tables.sources import compile_source, random_operands
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import peer as emulator
@@ -283,15 +284,9 @@ def product_figures(product: Product) -> dict[str, float]:
 def prepare_product(product: Product) -> tuple[api.Instance, Mapping[str, NDArray[np.generic]]]:
     """Compiled for these sizes, and random operands."""
     n, m, k = product.sizes
-    with temporary.temporary_folder() as folder:
-        path = folder / "product.pla"
-        path.write_text(short.source(product.element), encoding="utf-8")
-        instance = api.compile(path, on="minion:1024", resident=product.resident).prepare_instance(
-            {"N": n, "M": m, "K": k}
-        )
-    random = np.random.default_rng(1)
-    shapes = {"A": (n, k), "B": (k, m)}
-    return instance, {name: short.operand(product.element, shape, random) for name, shape in shapes.items()}
+    sizes, text = {"N": n, "M": m, "K": k}, short.source(product.element)
+    instance = compile_source(text, "product.pla", CHIP, sizes, resident=product.resident)
+    return instance, random_operands(instance, sizes)
 
 
 # --- the vendor's emulator ---

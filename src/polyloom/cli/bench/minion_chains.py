@@ -11,12 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
-from polyloom import api, temporary
-from polyloom.targets.minion.options import Options
-from polyloom.targets.minion.target import TARGET
-from polyloom.targets.target import Job
+from polyloom.cli.bench.minion_tables.sources import compile_source, run_random
 
 _SOURCE: Final = """
 import polyloom as pl
@@ -81,14 +76,7 @@ def _rows(c: _Case) -> list[dict[str, object]]:
 
 
 def _cycles(c: _Case, name: str, sizes: dict[str, int]) -> int:
-    with temporary.temporary_folder() as folder:
-        path = folder / "chain.py"
-        path.write_text(_SOURCE, encoding="utf-8")
-        instance = api.compile(f"{path}:{name}", on=f"minion:{c.minions}", fp=c.fp).prepare_instance(sizes)
-    random = np.random.default_rng(1)
-    shapes = {a.name: a.extents(sizes) for a in instance.signature.inputs}
-    arrays = {key: random.standard_normal(shape).astype(np.float32) for key, shape in shapes.items()}
-    made = TARGET.run(instance.data, Job(arrays, None, Options()))
+    made = run_random(compile_source(_SOURCE, f"chain.py:{name}", c.minions, sizes, fp=c.fp), sizes)
     assert made.cycles is not None, "it runs in time"
     return made.cycles
 
@@ -127,11 +115,4 @@ def convolution_rows() -> Iterator[dict[str, object]]:
 
 def _run_convolution(pixels: int, channels: int, fp: str) -> Any:
     sizes = {"H": pixels, "W": pixels, "C": channels, "M": channels}
-    with temporary.temporary_folder() as folder:
-        path = folder / "conv.py"
-        path.write_text(_CONVOLUTION, encoding="utf-8")
-        instance = api.compile(f"{path}:conv", on=f"minion:{_SHIRE}", fp=fp).prepare_instance(sizes)
-    random = np.random.default_rng(1)
-    shapes = {"x": (pixels, pixels, channels), "k": (3, 3, channels, channels)}
-    arrays = {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
-    return TARGET.run(instance.data, Job(arrays, None, Options()))
+    return run_random(compile_source(_CONVOLUTION, "conv.py:conv", _SHIRE, sizes, fp=fp), sizes)

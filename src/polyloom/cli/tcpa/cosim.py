@@ -24,12 +24,13 @@ def execute(options: Request) -> Answer:
     # Loaded here: `--help` needs nothing of them.
     from polyloom.run.inputs import complete_inputs
     from polyloom.targets import registry
-    from polyloom.targets.tcpa.cosimulation import cosimulate
+    from polyloom.targets.tcpa.cosimulation import check_concrete, cosimulate
 
     target, place = registry.split_place(options.on or _TARGET)
     if target.name != _TARGET:
         raise usage_error(f"the target {target.name} has no circuit", "write --on tcpa:MACHINE.toml")
     data = files.read(options.file)
+    check_concrete(data)
     given = read_arrays(shared.file_bindings(options.inputs, "--in"))
     fill = "random" if not given or options.fill else None
     inputs = complete_inputs(target.signature(data), {}, given, seed=options.seed, fill=fill)

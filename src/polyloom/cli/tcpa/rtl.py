@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from polyloom import files
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import RESULTS, Parser, Request
@@ -33,7 +31,7 @@ def execute(options: Options) -> Answer:
     check_circuit(machine, machine_file.find_table(options.machine))
     rows, columns = parse_region(options.array)
     texts = verilog_files(build_circuit(machine, rows, columns))
-    Path(options.output).mkdir(exist_ok=True)
+    files.make_folder(options.output)
     made = {f"{options.output}/{name}": text.encode() for name, text in texts.items()}
     files.write(made)
     lines = sum(text.count("\n") for text in texts.values())

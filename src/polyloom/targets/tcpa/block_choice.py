@@ -70,6 +70,7 @@ class _Search:
         for sizes in candidates:
             if not self.left or failures >= _PATIENCE:
                 return
+            # Legality depends on which loops are cut, not on sizes, except for those of one iteration.
             if _kinds(sizes) in self.illegal:
                 continue
             self.left -= 1
@@ -107,6 +108,7 @@ def _list_sizes(loops: Sequence[LoopExtent], small_first: bool) -> Iterator[Size
     for vector in vectors:
         halvings = dict(zip(depths, vector, strict=True))
         sizes = {loop.name: max(1, -(-loop.extent >> halvings[loop.depth])) for loop in loops}
+        # No halving at all is the nest that was refused.
         if sum(vector) and sizes not in seen:
             seen.append(sizes)
             yield sizes
@@ -133,6 +135,7 @@ def _extents(nodes: Sequence[Node], ranges: _Ranges, depth: int) -> Iterator[Loo
     for node in nodes:
         if not isinstance(node, Loop):
             continue
+        # Too large an extent only adds candidates that instantiation refuses.
         first = max(_minimum_value(form, ranges) for form in node.lower)
         last = min(-_minimum_value(form * -1, ranges) for form in node.upper) - 1
         yield LoopExtent(node.name, depth, max(1, last - first + 1))

@@ -8,7 +8,7 @@ phases (`words/phases/phase_file.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from polyloom.ir.plan import Phase, Plan, single_phase_plan
 from polyloom.ir.steps import Steps, Tree, number_leaves
 from polyloom.passes import Watch
 from polyloom.sets import Affine
+from polyloom.sets.affine import extreme
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import UserMapping, compile_program, parse_mapping
@@ -65,13 +66,38 @@ def compile_plan(
 
         # A mapping of the user's is of the whole phase.
         most = 1 if own is not None else PARTS
-        made[n], kept = locate_error(n, count, partial(fit_phase, phase, counters, names, compile_part, most, short))
+        found, kept = locate_error(n, count, partial(fit_phase, phase, counters, names, compile_part, most, short))
+        made[n], kept = _bind_kept_arrays(phase, found, kept)
         plan = replace(plan, intermediates=(*plan.intermediates, *kept))
     parts = [part for n in made for part in made[n]]
     if len(parts) > count:
         plan = replace(plan, body=expand_parts(plan.body, iter([[phase for phase, _ in made[n]] for n in made])))
     files = [data for _, data in parts]
     return files[0] if _is_program(plan) else phase_file.encode(phase_file.SYMBOLIC, _phases_of_plan(plan, files))
+
+
+def _bind_kept_arrays(
+    phase: Phase, parts: Sequence[Part], kept: Sequence[Array]
+) -> tuple[list[Part], tuple[Array, ...]]:
+    """Arrays between the parts of a phase, in the parameters of the plan: those of a block have the extents of the
+    largest block, of which each part sees as much as its block has.
+    """
+    pairs = zip(phase.program.parameters, phase.arguments, strict=False)
+    # A parameter of the phase's own is the least of its arguments, the first of which is the size of a whole block.
+    most = [(p, Affine(), forms[0]) for p, forms in pairs if forms != (Affine.symbol(p),)]
+    names = {p for p, _, _ in most}
+    own = {a.name for a in kept if any(extent.symbols & names for extent in a.shape)}
+    bound = tuple(
+        replace(a, shape=tuple(extreme(extent, most, 1) or extent for extent in a.shape)) if a.name in own else a
+        for a in kept
+    )
+    origins = {a.name: (Affine(),) * len(a.shape) for a in bound if a.name in own}
+
+    def bind_windows(part: Phase) -> Phase:
+        found = ((i, origins[o]) for i, o in (*part.inputs, *part.outputs) if o in origins)
+        return replace(part, windows=(*part.windows, *found))
+
+    return [(bind_windows(part), data) for part, data in parts], bound
 
 
 def _shortage(machine: Machine, program: Program) -> int:

@@ -18,7 +18,7 @@ from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.rtl import simulator as sim
-from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows
+from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows, base_address
 from polyloom.targets.tcpa.rtl.bus_words import (
     bank_contents,
     configuration_words,
@@ -69,8 +69,7 @@ def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]])
 def _generator_accesses(concrete: Concrete, generator: Generator) -> Iterator[tuple[int, int]]:
     """Cycles of a generator's accesses, and the words of its array's memory."""
     weights = [int(np.prod(concrete.extents[:m])) for m in range(len(concrete.extents))]
-    place = concrete.arrays[generator.array].place
-    base = generator.base - (place.base if place else 0)
+    base = base_address(concrete, generator)
     for convex in generator.domain:
         for digits in product(*(range(a, b + 1) for a, b in zip(convex.lower, convex.upper, strict=True))):
             if all(_dot(h.coefficients, digits) + h.constant >= 0 for h in convex.half_spaces):
@@ -136,6 +135,7 @@ def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> O
     written = set[tuple[int, int]]()
     rows: list[tuple[int, int, int, int, int]] = events.tolist()
     for event, cycle, place, first, second in rows:
+        # Elements of the circuit are numbered by its own width, which may be more than the region has.
         if event == sim.ISSUE:
             element, unit = divmod(place, units)
             issues.append((cycle, _number(circuit, concrete, element), unit, first))
@@ -152,6 +152,7 @@ def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> O
             faults.append(Fault(first + _FIRST_CAUSE, cycle, *divmod(place, circuit.columns)))
         elif event == sim.BANK_FAULT:
             faults.append(_bank_fault(circuit, first + _FIRST_CAUSE, cycle, place))
+    # Events come in the order of cycles: the first fault is the earliest.
     if faults:
         return [f for f in faults if f.cycle == faults[0].cycle]
     begin, end = (issues[0][0], writes[-1][0] + 1) if issues and writes else (0, 0)
@@ -188,16 +189,19 @@ def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:
     return Fault(cause, cycle, port - 2 * columns - rows, 0)
 
 
+def check_concrete(data: bytes) -> None:
+    """PL0810 for a file that is no concrete configuration of one program."""
+    if not data.startswith(concrete_file.KIND.magic):
+        message = "the file is no concrete configuration of one program"
+        help = "write `polyloom instantiate FILE.plsc N=16 -o FILE.plcc` first; several phases have a file each"
+        raise input_error("PL0810", message, help=help)
+
+
 def cosimulate(data: bytes, member: str | None, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
     """Comparison of a run on a circuit of just the configuration's region, which is built for it. Errors: PL0310,
     PL0603, PL0640, PL0660, PL0661, PL0816, and PL0810 for a file that is no concrete configuration of one program.
     """
-    if not data.startswith(concrete_file.KIND.magic):
-        raise input_error(
-            "PL0810",
-            "the file is no concrete configuration of one program",
-            help="write `polyloom instantiate FILE.plsc N=16 -o FILE.plcc` first; several phases have a file each",
-        )
+    check_concrete(data)
     machine = program.load_machine(data, member)
     check_circuit(machine, machine_file.find_table(member) if member else None)
     # Before the build, which takes a while.

@@ -27,6 +27,7 @@ def read_tiled_loops(nest: Nest) -> tuple[Nest, dict[str, int]]:
     places = [order.index(of.name) for _, of in found]
     for tile, of in found:
         body = _undo_tile(body, tile, of)
+    # Tiles in another order than their loops would execute blocks in an order that the nest does not have.
     if places != sorted(places) or any(tile.name in mentioned_symbols(body) for tile, _ in found):
         found, body = [], nest.body
     sizes = {of.name: of.lower[0].coefficient(tile.name) for tile, of in found}
@@ -58,6 +59,7 @@ def _tiled_loop(nest: Nest, tile: Loop) -> Loop | None:
     using = [loop for loop in loop_nodes(tile.body) if tile.name in mentioned_symbols((replace(loop, body=()),))]
     if tile.step != 1 or tile.lower != (Affine(),) or len(using) != 1:
         return None
+    # With two loops over one tile, blocks of the one would be in step with blocks of the other.
     (loop,) = using
     size = loop.lower[0].coefficient(tile.name)
     rest = tuple(high for high in loop.upper if tile.name not in high.symbols)
@@ -109,6 +111,7 @@ def _undo_tile(body: tuple[Node, ...], tile: Loop, of: Loop) -> tuple[Node, ...]
             return (replace(node, body=rewrite(node.body), orelse=rewrite(node.orelse)),)
         if not isinstance(node, Loop):
             return (node,)
+        # The loop over tiles goes; what is in it stays.
         if node.name == tile.name:
             return rewrite(node.body)
         made = replace(node, body=rewrite(node.body))

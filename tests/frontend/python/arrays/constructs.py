@@ -310,7 +310,7 @@ def several_results(x: pl.f32[N]) -> Any:
 def masked_values(x: pl.f32[N], y: pl.f32[N], b: pl.i32[N], c: pl.i32[N]) -> None:
     large = x > 1.5
     y[large] = 2.0 * x[large] - np.sqrt(x[large])
-    y[~large] += x[~large]
+    y[~large] += x[~large]  # pyright: ignore[reportDeprecated] (of arrays, it is elementwise)
     c[b != 0] = -7 // b[b != 0]
     c[b != 0] %= b[b != 0]
 

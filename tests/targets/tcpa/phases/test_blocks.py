@@ -31,6 +31,28 @@ def product(A: pl.i32[N, K], B: pl.i32[K, M], C: pl.i32[N, M]) -> None:
                 C[i, j] += A[i, k] * B[k, j]
 
 
+@pl.kernel
+def rows(A: pl.f32[N, M], Y: pl.f32[N, M], R: pl.f32[N]) -> None:
+    for i in range(N):
+        s = 0.0
+        t = 0.0
+        for j in range(M):
+            s += A[i, j] * A[i, j]
+            t -= A[i, j]
+        for j in range(M):
+            Y[i, j] = A[i, j] / s if A[i, j] < 0.0 else max(A[i, j], s)
+        R[i] = t
+
+
+def test_parts_of_a_block_keep_arrays_of_its_size(tmp_path: Path) -> None:
+    """An array between the parts of a phase has the extents of the largest block; the last one here has two rows."""
+    path = tmp_path / "few.toml"
+    registers = "".join(f"{kind}_registers = 4\n" for kind in ("general", "feedback", "input", "output"))
+    path.write_text(f'name = "few"\nbased_on = "wide"\n{registers}', encoding="utf-8")
+    compiled = pl.compile(rows, on=f"tcpa:{path}:2x2", block={"i": 3})
+    assert compiled.run(N=8, M=6, fill="random").verdict == "equal bits"
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> str:
     """`wide` with FIFOs of 32 tokens and banks of 64 words."""

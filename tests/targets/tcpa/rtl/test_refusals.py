@@ -40,6 +40,24 @@ def test_machines_without_a_circuit(
     golden(name, capsys.readouterr().err)
 
 
+FILES = {
+    "folder-is-a-file": ["rtl", str(TINY), "--array", "2x2", "-o", "taken"],
+    "folder-nowhere": ["rtl", str(TINY), "--array", "2x2", "-o", "nowhere/made"],
+    "no-configuration": ["cosim", "taken", "--on", f"tcpa:{TINY}"],
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_that_are_none(
+    name: str, golden: Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taken").write_text("mine", encoding="utf-8")
+    assert main(FILES[name]) == 1
+    golden(name, capsys.readouterr().err)
+    assert Path("taken").read_text(encoding="utf-8") == "mine"
+
+
 def test_verilog_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One module per file, whatever the size of the array."""
     assert main(["rtl", str(TINY), "--array", "2x3", "-o", str(tmp_path / "a b"), "--json"]) == 0

@@ -8,12 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-import numpy as np
-
-from polyloom import api, temporary
-from polyloom.targets.minion.options import Options
-from polyloom.targets.minion.target import TARGET
-from polyloom.targets.target import Job
+from polyloom.cli.bench.minion_tables.sources import compile_source, run_random
 
 _LAYER: Final = """    for i in range(N):
         for j in range(K):
@@ -77,11 +72,4 @@ def rows() -> Iterator[dict[str, object]]:
 def run_network(name: str, minions: int, *, every: bool) -> Any:
     """One run on random arrays, whose results are not compared: tests do that."""
     sizes = {"N": 64, "K": 64}
-    with temporary.temporary_folder() as folder:
-        path = folder / "network.py"
-        path.write_text(SOURCE, encoding="utf-8")
-        instance = api.compile(f"{path}:{name}", on=f"minion:{minions}", all_minions=every).prepare_instance(sizes)
-    random = np.random.default_rng(1)
-    shapes = {a.name: a.extents(sizes) for a in instance.signature.inputs}
-    arrays = {key: random.standard_normal(shape).astype(np.float32) for key, shape in shapes.items()}
-    return TARGET.run(instance.data, Job(arrays, None, Options()))
+    return run_random(compile_source(SOURCE, f"network.py:{name}", minions, sizes, all_minions=every), sizes)

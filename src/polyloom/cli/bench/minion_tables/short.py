@@ -8,12 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
-
-from polyloom import api, temporary
-from polyloom.targets.minion.options import Options
-from polyloom.targets.minion.target import TARGET
-from polyloom.targets.target import Job
+from polyloom.cli.bench.minion_tables.sources import compile_source, run_random
 
 TRIED: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
 _CHIP: Final = TRIED[-1]
@@ -35,13 +30,6 @@ def source(element: str) -> str:
         f"  c[i, j, k] = {term} if k = 0\n  c[i, j, k] = c[i, j, k-1] + {term} if k >= 1\n"
         "  C[i, j] = c[i, j, k] if k = K - 1\n"
     )
-
-
-def operand(element: str, shape: tuple[int, int], random: np.random.Generator) -> np.ndarray:
-    """A random factor."""
-    if element == "i8":
-        return random.integers(-128, 128, shape).astype(np.int8)
-    return random.standard_normal(shape).astype({"f32": np.float32, "f16": np.float16}[element])
 
 
 def rows() -> Iterator[dict[str, object]]:
@@ -67,13 +55,7 @@ def short_rows(element: str, size: int, tried: tuple[int, ...]) -> list[dict[str
 
 def measure(element: str, size: int, minions: int, *, every: bool) -> tuple[int, int, int]:
     """Cycles, those that were predicted, and how many minions take part; `every`: all of them."""
-    with temporary.temporary_folder() as folder:
-        path = folder / "product.pla"
-        path.write_text(source(element), encoding="utf-8")
-        compiled = api.compile(path, on=f"minion:{minions}", all_minions=every)
-        instance = compiled.prepare_instance(dict.fromkeys("NMK", size))
-    random = np.random.default_rng(1)
-    arrays = {name: operand(element, (size, size), random) for name in "AB"}
-    made = TARGET.run(instance.data, Job(arrays, None, Options()))
+    sizes = dict.fromkeys("NMK", size)
+    made = run_random(compile_source(source(element), "product.pla", minions, sizes, all_minions=every), sizes)
     assert made.cycles is not None, "it runs in time"
     return made.cycles, int(str(made.facts["predicted_cycles"])), int(str(made.facts["minions_used"]))

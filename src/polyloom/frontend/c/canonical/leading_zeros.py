@@ -60,11 +60,13 @@ def _replace_idiom(loop: Node, top: str) -> Statements | None:
         or {n.symbol for n in word if n.symbol} & {assigned_symbol(s) for s in steps}
     ):
         return None
+    # Each step is the shift of the bit or a count of turns; anything else would see the bit on its way.
     bit = [node for node in steps if assigned_symbol(node) == top and _is_shift(node)]
     counters = [node for node in steps if assigned_symbol(node) and _is_increment(node)]
     names = [assigned_symbol(node) for node in steps]
     if len(bit) != 1 or len(bit) + len(counters) != len(steps) or len(set(names)) != len(names):
         return None
+    # A word of 0 has no end in C: any number of turns is right.
     turns = _leading_zeros(word, loop)
     name = make.variable_reference(turns[-1].inner[0], loop)
     sums = [

@@ -28,7 +28,7 @@ def build_graph(program: Program) -> Graph:
     but stand alone.
     """
     domain = parameter_set(program.assumptions, program.parameters)
-    spaces = [_points(program, e.condition).intersect_params(domain) for e in program.equations]
+    spaces = [condition_points(program, e.condition).intersect_params(domain) for e in program.equations]
     # Conditions are simplified within the domain but must stand alone, because instantiation evaluates them one by one.
     program = replace(
         program,
@@ -46,7 +46,7 @@ def build_graph(program: Program) -> Graph:
         for position, operand in enumerate(equation.operands):
             if isinstance(operand, Reference) and operand.name in {v.name for v in program.variables}:
                 distance = program.distance(operand)
-                read = _points(
+                read = condition_points(
                     program, _move_points(equation.condition, program.dimensions, distance)
                 ).intersect_params(domain)
                 found = [
@@ -136,15 +136,14 @@ def _insert_copies(program: Program, graph: Graph, variable: Variable, limit: in
 
 
 def _insert_copy(program: Program, graph: Graph, variable: Variable, name: str, uses: list[int]) -> Program:
-    here = tuple(Affine.symbol(d) for d in program.dimensions)
     pieces = tuple(p for n in uses for w in graph.uses[n].writers for p in w.condition.pieces)
     # Executed exactly where some of its readers needs the value: elsewhere its source may not exist.
     copy = Equation(
         name,
-        Reference(name, here),
+        program.reference(name),
         "move",
         variable.dtype,
-        (Reference(variable.name, here),),
+        (program.reference(variable.name),),
         Condition(pieces),
         next((e.span for e in program.equations if e.target.name == variable.name), variable.span),
         f"sends {variable.name} on, as one instruction has too few destinations",
@@ -181,7 +180,8 @@ def _move_points(condition: Condition, dimensions: tuple[str, ...], distance: tu
     return Condition(tuple(Polyhedron(tuple(c.substitute(shift) for c in p.constraints)) for p in condition.pieces))
 
 
-def _points(program: Program, condition: Condition) -> isl.Set:
+def condition_points(program: Program, condition: Condition) -> isl.Set:
+    """Condition space: the iterations of a condition, as isl has them."""
     return to_set(condition, program.dimensions, program.parameters)
 
 

@@ -8,7 +8,7 @@ nothing else needs them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import islpy as isl
@@ -17,7 +17,8 @@ from polyloom.ir.pla import Constant, Equation, Program, Reference
 from polyloom.ir.rdg import Graph
 from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import from_set, parameter_set, to_set, translate
+from polyloom.sets.isl import from_set, parameter_set, translate
+from polyloom.targets.tcpa.map.dependence_graph import condition_points
 
 Vector = tuple[int, ...]
 
@@ -28,8 +29,9 @@ def hoist_equation(program: Program, number: int) -> Iterator[Program]:
     if equation.operation == "move" or equation.target.name not in {v.name for v in program.variables}:
         return
     domain = parameter_set(program.assumptions, program.parameters)
-    executed = _points(program, equation.condition).intersect_params(domain)
+    executed = condition_points(program, equation.condition).intersect_params(domain)
     for direction in _directions(program, equation):
+        # The equation itself must have computed the value that is handed on.
         same = executed.intersect(translate(executed, direction))
         for operand in equation.operands:
             same = same.intersect(_invariant_points(program, operand, direction))
@@ -41,10 +43,16 @@ def live_equations(graph: Graph) -> Program:
     """Dead code elimination: the program without equations that no output depends on."""
     program = graph.program
     outputs = {a.name for a in program.outputs}
+    # Reachability backwards from outputs: what only hands itself on is not live.
     live = {v for v, e in enumerate(program.equations) if e.target.name in outputs}
     while grown := {w.node for u in graph.uses if u.consumer in live for w in u.writers} - live:
         live |= grown
-    kept = tuple(e for v, e in enumerate(program.equations) if v in live)
+    return keep_equations(program, (e for v, e in enumerate(program.equations) if v in live))
+
+
+def keep_equations(program: Program, equations: Iterable[Equation]) -> Program:
+    """The program with these equations, and the variables that they write."""
+    kept = tuple(equations)
     written = {e.target.name for e in kept}
     return replace(program, variables=tuple(v for v in program.variables if v.name in written), equations=kept)
 
@@ -85,11 +93,12 @@ def _is_invariant(program: Program, element: Reference, direction: Vector) -> bo
 
 def _invariant_points(program: Program, operand: Reference | Constant, direction: Vector) -> isl.Set:
     """Points at which an operand is what it is at the point minus `direction`."""
-    points = isl.Set.universe(_points(program, program.space).get_space())
+    points = isl.Set.universe(condition_points(program, program.space).get_space())
     nowhere = isl.Set.empty(points.get_space())
     if isinstance(operand, Constant):
         return points
     is_variable = operand.name in {v.name for v in program.variables}
+    # A variable that holds one element in all iterations does not change, whichever way it came.
     element = held_element(program, operand.name) if is_variable else operand
     if element is not None and _is_invariant(program, element, direction):
         return points
@@ -98,7 +107,7 @@ def _invariant_points(program: Program, operand: Reference | Constant, direction
     if any(program.distance(operand)):
         return nowhere
     handed = [e.condition for d, e in _propagations(program, operand.name) if d == direction]
-    return _points(program, Condition(tuple(p for c in handed for p in c.pieces)))
+    return condition_points(program, Condition(tuple(p for c in handed for p in c.pieces)))
 
 
 def _add_propagation(
@@ -106,22 +115,14 @@ def _add_propagation(
 ) -> Program:
     equation = program.equations[number]
     taken = {e.name for e in program.equations}
-    source = Reference(
-        equation.target.name,
-        tuple(Affine.symbol(d) - c for d, c in zip(program.dimensions, direction, strict=True)),
-    )
     handed = replace(
         equation,
         name=fresh_name(equation.name, taken, dotted_name),
         operation="move",
-        operands=(source,),
+        operands=(program.reference(equation.target.name, direction),),
         condition=from_set(same.coalesce().gist_params(domain)),
         reason="hands on what does not change, so that fewer values are handed on",
     )
     equations = list(program.equations)
     equations[number] = replace(equation, condition=from_set(rest.coalesce().gist_params(domain)))
     return replace(program, equations=(*equations, handed))
-
-
-def _points(program: Program, condition: Condition) -> isl.Set:
-    return to_set(condition, program.dimensions, program.parameters)

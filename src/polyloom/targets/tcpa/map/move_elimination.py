@@ -19,10 +19,10 @@ from polyloom.ir.rdg import Graph, Use
 from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
 from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine
-from polyloom.sets.isl import from_set, parameter_set, to_set
+from polyloom.sets.isl import from_set, parameter_set
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.dependence_graph import build_graph
-from polyloom.targets.tcpa.map.invariant_hoisting import held_element, hoist_equation, live_equations
+from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
+from polyloom.targets.tcpa.map.invariant_hoisting import held_element, hoist_equation, keep_equations, live_equations
 from polyloom.targets.tcpa.map.schedule import build_problem, has_single_iteration, safe_distance
 
 
@@ -31,11 +31,13 @@ def eliminate_moves(graph: Graph, machine: Machine) -> Graph:
     where recurrences bound the interval."""
     if has_single_iteration(graph) or not any(e.operation == "move" for e in graph.equations):
         return graph
+    # The safe distances: what lowers the bound must do so for tiles of every size.
     usual = build_problem(graph, machine, safe_distance)
     least = recurrence_minimum(usual).value
     best, bound = graph, resource_minimum(usual).value
     while bound > least:
         for made in _rewrites(best):
+            # Greedy: the first rewrite that lowers the bound is kept, and all are tried on what it gives.
             found = resource_minimum(build_problem(made, machine, safe_distance)).value
             if found < bound:
                 best, bound = made, found
@@ -48,6 +50,7 @@ def eliminate_moves(graph: Graph, machine: Machine) -> Graph:
 def _rewrites(graph: Graph) -> Iterator[Graph]:
     """Graphs that compute the same with fewer moves, perhaps; those that cost nothing first."""
     yield _remove_copies(graph)
+    # Copies cost nothing; hoisting takes a FIFO, and a read at a border takes banks.
     for number in range(len(graph.equations)):
         for program in hoist_equation(graph.program, number):
             yield _simplify(program)
@@ -83,6 +86,7 @@ def _is_removable(graph: Graph, node: int) -> bool:
     """Whether a node moves a value of its own iteration, which no other use reads there."""
     if graph.equations[node].operation != "move":
         return False
+    # Uses that overlap read one value: it would have to be computed twice.
     shared = {n for pair in graph.overlaps for n in pair}
     return any(u.is_local and n not in shared for n, u in enumerate(graph.uses) if u.consumer == node)
 
@@ -98,22 +102,22 @@ def _split_producers(graph: Graph, move: int) -> Program:
     for writer in next(use for use in graph.uses if use.consumer == move).writers:
         own = graph.equations[writer.node]
         part = replace(own, target=target, condition=writer.condition)
-        whole = to_set(own.condition, program.dimensions, program.parameters).intersect_params(domain)
-        rest = whole.subtract(to_set(writer.condition, program.dimensions, program.parameters))
+        whole = condition_points(program, own.condition).intersect_params(domain)
+        rest = whole.subtract(condition_points(program, writer.condition))
+        # All of its values are outputs: the equation keeps its name, and only its target changes.
         if rest.is_empty():
             equations[writer.node] = part
         else:
             equations[writer.node] = replace(own, condition=from_set(rest.coalesce().gist_params(domain)))
             equations.append(replace(part, name=fresh_name(own.name, taken, dotted_name)))
-    kept = tuple(e for e in equations if e is not None)
-    written = {e.target.name for e in kept}
-    return replace(program, variables=tuple(v for v in program.variables if v.name in written), equations=kept)
+    return keep_equations(program, (e for e in equations if e is not None))
 
 
 def _entered_element(graph: Graph, use: Use) -> Reference | None:
     """Element of an input that a use alone reads, from moves that take it in."""
     nodes = {w.node for w in use.writers}
     sources = {graph.equations[v].operands[0] for v in nodes if graph.equations[v].operation == "move"}
+    # A second reader would take the element in a second time, by a register and a bank of its own.
     alone = all(other is use or nodes.isdisjoint(w.node for w in other.writers) for other in graph.uses)
     if not use.is_local or not alone or len(sources) != 1 or graph.equations[use.consumer].operation == "move":
         return None
@@ -137,6 +141,7 @@ def _is_at_border(graph: Graph, use: Use) -> bool:
     """Whether a use is in iterations of one face alone, of a dimension along which values are handed on, but no
     operation depends on an earlier one: it is mapped to rows or columns, so that elements at a border have the face."""
     dimensions = graph.program.dimensions
+    # Sums are accumulated along a loop that elements scan in time: its faces are iterations of all elements.
     carried = {
         dimensions[m]
         for u in graph.uses

@@ -21,8 +21,9 @@ from typing import Final
 import islpy as isl
 
 from polyloom.ir.rdg import Graph
-from polyloom.sets.isl import from_set, parameter_set, to_set
+from polyloom.sets.isl import from_set, parameter_set
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.map.dependence_graph import condition_points
 from polyloom.targets.tcpa.map.symbolic_tables import Pool
 from polyloom.targets.tcpa.words.symbolic import Apart, Row, Schedule
 
@@ -171,8 +172,7 @@ def _differences(graph: Graph, first: int, second: int) -> isl.Set:
     program = graph.program
     domain = parameter_set(program.assumptions, program.parameters)
     one, other = (
-        to_set(graph.equations[v].condition, program.dimensions, program.parameters).intersect_params(domain)
-        for v in (first, second)
+        condition_points(program, graph.equations[v].condition).intersect_params(domain) for v in (first, second)
     )
     # Without quantified variables a difference is tested by its rows alone; leaving them out can only add differences.
     found = isl.Map.from_domain_and_range(one, other).deltas().remove_divs().coalesce()

@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polyloom.ir.pla import Equation, Operand, Program, Reference, Variable
-from polyloom.sets import Affine, Condition
-from polyloom.sets.isl import from_set, parameter_set, to_set, translate
+from polyloom.sets import Condition
+from polyloom.sets.isl import from_set, parameter_set, translate
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import is_orderable
+from polyloom.targets.tcpa.map.dependence_graph import condition_points
 from polyloom.targets.tcpa.map.register_demand import distant_reads, greatest_demand, shortage
 
 Vector = tuple[int, ...]
@@ -66,7 +67,7 @@ def _share_input_reads(program: Program) -> Program:
         reason = (
             f"takes an element of {reference.name} in once for all that read it, so that fewer registers are needed"
         )
-        condition, here = Condition(tuple(pieces)), _translate_reference(program, name)
+        condition, here = Condition(tuple(pieces)), program.reference(name)
         made = Equation(name, here, "move", dtype, (reference,), condition, readers[0].span, reason)
         others = (
             replace(e, operands=tuple(here if o == reference else o for o in e.operands)) for e in program.equations
@@ -101,10 +102,10 @@ def _relay_variable(program: Program, variable: Variable) -> Program:
     equations = [_redirect_reads(program, e, variable.name, names) for e in program.equations]
     span = next((e.span for e in program.equations if e.target.name == variable.name), variable.span)
     for node in nodes:
-        source = _translate_reference(program, names[node.parent], node.step)
+        source = program.reference(names[node.parent], node.step)
         reason = f"hands {variable.name} on to the next iteration, so that fewer registers are needed"
         target, domain = (
-            _translate_reference(program, node.name),
+            program.reference(node.name),
             parameter_set(program.assumptions, program.parameters),
         )
         condition = from_set(points[node.distance].coalesce().gist_params(domain))
@@ -152,7 +153,7 @@ def _relay_domains(program: Program, name: str, nodes: Sequence[_Node]) -> dict[
     domain = parameter_set(program.assumptions, program.parameters)
 
     def points(condition: Condition) -> isl.Set:
-        return to_set(condition, program.dimensions, program.parameters).intersect_params(domain)
+        return condition_points(program, condition).intersect_params(domain)
 
     found: dict[Vector, isl.Set] = {}
     for e in program.equations:
@@ -172,14 +173,9 @@ def _redirect_reads(program: Program, equation: Equation, name: str, names: dict
         if not isinstance(operand, Reference) or operand.name != name:
             return operand
         known = names.get(program.distance(operand))
-        return operand if known is None else _translate_reference(program, known)
+        return operand if known is None else program.reference(known)
 
     return replace(equation, operands=tuple(map(redirect_operand, equation.operands)))
-
-
-def _translate_reference(program: Program, name: str, distance: Vector = ()) -> Reference:
-    steps = distance or (0,) * len(program.dimensions)
-    return Reference(name, tuple(Affine.symbol(d) - s for d, s in zip(program.dimensions, steps, strict=True)))
 
 
 def _minus(a: Vector, b: Vector) -> Vector:

@@ -24,11 +24,10 @@ from polyloom.modulo.guards.check import check, violations
 from polyloom.modulo.guards.problem import Guarded, Short, Solution, operation
 from polyloom.modulo.guards.solve import solve
 from polyloom.modulo.problem import Dependence, Operation, Problem, Resource
-from polyloom.sets.isl import to_set
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map import rare_operations
-from polyloom.targets.tcpa.map.dependence_graph import count_destinations
+from polyloom.targets.tcpa.map.dependence_graph import condition_points, count_destinations
 from polyloom.targets.tcpa.map.rare_operations import NONE, Meeting, Rare
 from polyloom.targets.tcpa.words.symbolic import Bottleneck, Schedule
 
@@ -196,7 +195,7 @@ def list_schedules(graph: Graph, machine: Machine, innermost: frozenset[int]) ->
 def has_single_iteration(graph: Graph) -> bool:
     """Whether there is one iteration at most, which no other one follows at any interval."""
     program = graph.program
-    points = to_set(program.space, program.dimensions, program.parameters)
+    points = condition_points(program, program.space)
     return bool(points.is_singleton())
 
 

@@ -54,6 +54,7 @@ def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
             )
         taken.add((bank, is_output))
         low, high = _address_range(concrete, generator)
+        # An empty domain has a window of no words, in a bank that nothing accesses.
         size = max(0, high - low + 1)
         windows.append(BankWindow(number, bank, is_output, low, size, free.get(bank, 0)))
         free[bank] = free.get(bank, 0) + size

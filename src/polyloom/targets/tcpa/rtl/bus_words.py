@@ -126,6 +126,7 @@ def _port(circuit: Circuit, port: tuple[int, int], file: str) -> int:
 
 def _route_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
     """Connections of the banks' routes, element by element from the border inwards."""
+    # Routes of banks at one port share their first hops.
     seen = dict[tuple[int, int], int]()
     for generator in concrete.generators:
         outer = (SIDES.index(generator.side) + 1, generator.channel)
@@ -159,6 +160,7 @@ def _control_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
         # In the epilogue the controller's outermost digit runs past its extent.
         if m + 1 < len(concrete.extents):
             yield address(CONTROL, 0, 3, m), extent
+    # Domains come last: they are most of the words, and their number depends on the configuration.
     for number, domain in enumerate(control.signals):
         for index, part, word in _domain_words(circuit, domain, concrete):
             yield address(CONTROL, number, 2, index, part), word

@@ -14,6 +14,7 @@ def instruction_fields(circuit: Circuit, instruction: Instruction, pc: int, size
     # A source that an operation does not have is an immediate, so that no FIFO is popped for it.
     sources += [(0, 3)] * (3 - len(sources))
     files = sum(file << 2 * n for n, (_, file) in enumerate(sources))
+    # The unit stops behind this instruction, so that no target is needed.
     is_last = isinstance(instruction.branch, Halt)
     read, targets = _branch_fields(circuit, instruction, pc, size, signals)
     return [

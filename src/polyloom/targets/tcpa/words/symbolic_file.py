@@ -33,6 +33,7 @@ from polyloom.binary import (
     text,
 )
 from polyloom.ir.numbers import WIDTH
+from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.targets.tcpa.words import encoding, provenance_table
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, source_type
 from polyloom.targets.tcpa.words.sides import LOCATIONS
@@ -563,7 +564,7 @@ def decode(data: bytes) -> Symbolic:
 def _check_widths(limits: Limits, sets: _Sets, nodes: Iterable[Node], at: int) -> None:
     """PL0705 for an array or an operation of a type that is wider than words."""
     types = {a.dtype for a in sets.arrays} | {t for node in nodes for t in encoding.value_types(node.opcode)}
-    if wide := next((t for t in sorted(types) if WIDTH[t] > limits.word_bits), None):
+    if wide := next((t for t in ELEMENT_TYPES if t in types and WIDTH[t] > limits.word_bits), None):
         raise binary.format_error(at, f"there are values of {wide}, but words have {limits.word_bits} bits")
 
 

@@ -16,12 +16,12 @@ from polyloom.targets.minion.map.product.accumulator_start import Begin
 from polyloom.targets.minion.map.product.cooperative_loads import can_share
 from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import INT8, lhs_tiles, packed_tiles, rhs_tiles
-from polyloom.targets.minion.map.product.operand_staging import staged_loop
 from polyloom.targets.minion.map.product.pack_tiles import Packing, packing_loop
 from polyloom.targets.minion.map.product.patch_prefetch import patch_blocks, prefetch_patch, prefetch_waits
 from polyloom.targets.minion.map.product.predict import resident_cycles
 from polyloom.targets.minion.map.product.quant import build_quant
-from polyloom.targets.minion.map.product.staging_ring import Stage
+from polyloom.targets.minion.map.product.staging.operand_staging import staged_loop
+from polyloom.targets.minion.map.product.staging.ring import Stage
 from polyloom.targets.minion.map.product.tensor_assembly import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
 from polyloom.targets.minion.map.product.tile_selection import fit_blocks, total_cycles, uses_staging
 from polyloom.targets.minion.words.resident import Home, Resident
@@ -47,6 +47,7 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
         return _resident_product(m, p, g, setting)
     if p.near:
         return _prefetched_product(m, p, g, source, setting)
+    # The ring depends on the final grid, too.
     stage = Stage(p, g, setting.team.shire_minions, setting.scratchpad)
     packs = stages and stage.packs
     # The loop packs what it stages.

@@ -17,7 +17,7 @@ from typing import Final
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map.product.loop import divide_index
 from polyloom.targets.minion.map.product.patch_prefetch import block_number
-from polyloom.targets.minion.map.product.staging_loads import patch_start
+from polyloom.targets.minion.map.product.staging.loads import patch_start
 from polyloom.targets.minion.map.product.tensor_assembly import (
     LOADED,
     STORED,

@@ -17,7 +17,7 @@ from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map.cache_operations import MOST, prefetch_word
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.product.loop import Problem, block_extent, divide_index
-from polyloom.targets.minion.map.product.staging_loads import patch_start
+from polyloom.targets.minion.map.product.staging.loads import patch_start
 from polyloom.targets.minion.map.product.tensor_assembly import PREFETCHED, add_scaled, li, wait
 from polyloom.targets.minion.memory_map import DRAM, LINE
 from polyloom.targets.minion.words.tensor_words import load_second_word

@@ -52,6 +52,7 @@ _DRAM: Final = 127
 
 def cycles(p: Problem, g: Grid, is_staged: bool, *, packs: bool = False) -> int:
     """Predicted cycles of the busiest minion. `packs`: the loop packs the right factor."""
+    # Interleaving and storing run between two multiplications, never beside them.
     round_ = block_cycles(p, g.parts, is_staged=is_staged) + (p.steps * _PACKED if packs else 0)
     if not is_staged:
         return START + g.rounds(p.block_rows, p.block_columns) * round_

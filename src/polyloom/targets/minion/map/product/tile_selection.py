@@ -18,7 +18,7 @@ from polyloom.targets.minion.map.product.operand import INT8, packed_tiles
 from polyloom.targets.minion.map.product.patch_prefetch import fits_cache
 from polyloom.targets.minion.map.product.predict import cycles, fma_cycles, hides_loads, packing_cycles, resident_cycles
 from polyloom.targets.minion.map.product.predict_prefetched import prefetched_cycles
-from polyloom.targets.minion.map.product.staging_ring import Stage
+from polyloom.targets.minion.map.product.staging.ring import Stage
 from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
 from polyloom.targets.minion.words.layout import align_rows
 from polyloom.targets.minion.words.tiles import ROWS, WORD, Grid, Tiles
@@ -56,6 +56,7 @@ def total_cycles(p: Problem, source: Tiles | None, g: Grid, setting: Setting) ->
     if p.near:
         return prefetched_cycles(p, g, fma_cycles(p), (source or p.right).stride, setting.team.shire_minions)
     stages = uses_staging(p, g, setting)
+    # What the loop packs takes no time in front of it.
     packs = stages and Stage(p, g, setting.team.shire_minions, setting.scratchpad).packs
     packing = 0 if source is None or packs else packing_cycles(p, setting.team)
     return cycles(p, g, stages, packs=packs) + packing

@@ -41,6 +41,7 @@ def leave_out_functions(refused: Sequence[SourcePlace], names: tuple[str, ...], 
     asked = {word for name in names for word in re.findall(r"\w+", name)}
     for place in dict.fromkeys(refused):
         path, whole = str(Path(place.file).resolve()), known.text(place.file)
+        # Positions are those of the file on disk, as blanks keep lines and columns.
         text, span = texts.get(path, whole), known.word_span(place.file, place.line, place.column)
         found = span and next((d for d in _definitions(text) if d.head <= span.start < d.end), None)
         # Several messages may tell of one function, which is gone then.
@@ -48,6 +49,7 @@ def leave_out_functions(refused: Sequence[SourcePlace], names: tuple[str, ...], 
             continue
         if span is None or found is None or found.name in asked:
             return None
+        # A function whose head cannot be read cannot be declared either.
         is_head = span.start < found.body
         if is_head and len(re.findall(rf"\b{found.name}\b", text)) > 1:
             return None
@@ -78,6 +80,7 @@ def _definitions(text: str) -> Iterator[_Definition]:
             depth = max(0, depth - 1)
             if not depth:
                 name = _NAME.search(text[head:body])
+                # `= {` begins the value of a variable.
                 if name and body > head and not text[head:body].rstrip().endswith("="):
                     start = head + len(text[head:body]) - len(text[head:body].lstrip())
                     yield _Definition(start, body, match.end(), name[1])

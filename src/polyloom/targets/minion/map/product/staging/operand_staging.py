@@ -30,8 +30,8 @@ from polyloom.targets.minion.map.product.loop import (
     store_word,
 )
 from polyloom.targets.minion.map.product.quant import prepare_quant
-from polyloom.targets.minion.map.product.staging_loads import drain_credits, load_chunks, loader_setup
-from polyloom.targets.minion.map.product.staging_ring import (
+from polyloom.targets.minion.map.product.staging.loads import drain_credits, load_chunks, loader_setup
+from polyloom.targets.minion.map.product.staging.ring import (
     FREED,
     OWN,
     PACKED,

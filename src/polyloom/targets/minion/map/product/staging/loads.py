@@ -15,7 +15,7 @@ from __future__ import annotations
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map.cache_operations import L2_LEVEL
 from polyloom.targets.minion.map.product.loop import divide_index
-from polyloom.targets.minion.map.product.staging_ring import (
+from polyloom.targets.minion.map.product.staging.ring import (
     LOADED,
     PARTS,
     PIECE,

@@ -57,6 +57,7 @@ class Stage:
         # A multiplication of bytes is shorter than loads of a left tile and of what is packed, one behind the other.
         if raw is None or raw.transform != FP16.interleave or self.p.quant is not None:
             return False
+        # Shares of a tile are whole lines, and lines of several blocks belong to one patch.
         return self.is_whole and g.columns % self.ways == 0 and ROWS % g.rows == 0
 
     @property

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Staging of operands: second harts bring what first harts multiply."""
