@@ -40,7 +40,8 @@ from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
-from polyloom.targets.tensix.map.phases.form import phases_content, phases_oracles
+from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles
+from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, phases_content, phases_oracles
 from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
@@ -109,14 +110,7 @@ def _load_arrays(kernel: Kernel, written: Written, options: Any) -> Subject:
 
 def _load_loops(written: Written, options: Any) -> Subject:
     source = loops.load_source(written.value, written.options, written.watch)
-    try:
-        content = cut_content(source, options, written.watch)
-        oracles = _loop_oracles(source, content)
-    except Unlike as lack:
-        if source.nest is None:
-            raise input_error("PL1230", lack.message, span=lack.span, help=FORMS) from None
-        content = phases_content(source.nest, options)
-        oracles = phases_oracles(source, content)
+    content, oracles = _select_form(source, options, written.watch)
     of = signature.plan_signature(source.plan, source.nest)
     known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
     return Subject(
@@ -131,6 +125,26 @@ def _load_loops(written: Written, options: Any) -> Subject:
         watch=written.watch,
         in_place=None if source.nest is None else partial(runs_in_place, source.nest),
     )
+
+
+def _select_form(source: Source, options: Any, watch: Watch | None) -> tuple[Any, tuple[Oracle, ...]]:
+    """Stages of a source, else its phases, or both where it has both in the same arithmetic; with their oracles.
+    Errors: PL1230, PL1232.
+    """
+    try:
+        content = cut_content(source, options, watch)
+    except Unlike as lack:
+        if source.nest is None:
+            raise input_error("PL1230", lack.message, span=lack.span, help=FORMS) from None
+        vectors = phases_content(source.nest, options)
+        return vectors, phases_oracles(source, vectors)
+    oracles = _loop_oracles(source, content)
+    if content.views is None or source.nest is None or not computes_in_32_bits(source.nest, options):
+        return content, oracles
+    # What a mask leaves out takes room in L1, which phases do not need.
+    vectors = phases_content(source.nest, options)
+    both = combine_oracles(content, oracles, phases_oracles(source, vectors))
+    return Alternatives(content, vectors), both
 
 
 def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
