@@ -188,7 +188,7 @@ class _Reader:
                 own, rest = iter(self.fresh_dims([shape(source)[n] for n in reduced])), iter(at)
                 inner = tuple(next(own) if n in reduced else next(rest) for n in range(len(shape(source))))
                 over = [str(inner[n]) for n in reduced]
-                return self.sum(self.term(source, inner, frozenset()), over, needed, dtype(value), value.span)
+                return self.sum(self.summand(source, inner), over, needed, dtype(value), value.span)
             case Reduce(operation=operation, span=span):
                 return refuse(f"stages sum along a dimension, and `{operation}` is no sum", span)
             case Contract():
@@ -199,6 +199,24 @@ class _Reader:
                 return refuse("running sums are no stage: each element needs the one before", span)
             case _:
                 raise AssertionError(f"{type(value).__name__} only moves")
+
+    def summand(self, value: Value, at: Place) -> Term:
+        """Summand: a product's factors are arrays, and one that is a formula reads what is computed with all dimensions
+        that it has.
+        """
+        if isinstance(value, Apply) and value.operation in ("add", "sub", "neg"):
+            made = [self.summand(o, at if shape(o) else ()) for o in value.operands]
+            return apply_operation(value.operation, made, value.span)
+        return self.product_factor(value, at)
+
+    def product_factor(self, value: Value, at: Place) -> Term:
+        if isinstance(value, Apply) and value.operation == "mul":
+            made = [self.product_factor(o, at if shape(o) else ()) for o in value.operands]
+            return apply_operation(value.operation, made, value.span)
+        term = self.term(value, at, frozenset())
+        own = free_dimensions(term)
+        is_spread = any(leaf.array in self.values and len(leaf.index) < len(own) for leaf in leaves(term))
+        return self.term(value, at, own) if is_spread and isinstance(term, terms.Apply) else term
 
     def move_element(self, value: Value, at: Place) -> Term:
         """An element of what only moves: a number, an argument's own element, or one of a view."""

@@ -125,3 +125,32 @@ def from_one(A: pl.f32[M, M], B: pl.f32[M, M], C: pl.f32[M, M]) -> None:
             for k in range(1, M):
                 C[i, j] -= A[i, k] * B[k, j]
             C[i, j] = C[i, j]
+
+
+@pl.kernel
+def correlation(float_n: pl.f32, data: pl.f32[N, M], corr: pl.f32[M, M], mean: pl.f32[M], stddev: pl.f32[M]) -> None:
+    """As PolyBench has it: columns of data without their means, over their standard deviations, and their products."""
+    for j in range(M):
+        mean[j] = 0.0
+        for i in range(N):
+            mean[j] += data[i, j]
+        mean[j] /= float_n
+    for j in range(M):
+        stddev[j] = 0.0
+        for i in range(N):
+            stddev[j] += (data[i, j] - mean[j]) * (data[i, j] - mean[j])
+        stddev[j] /= float_n
+        stddev[j] = pl.sqrt(stddev[j])
+        stddev[j] = 1.0 if stddev[j] <= 0.1 else stddev[j]
+    for i in range(N):
+        for j in range(M):
+            data[i, j] -= mean[j]
+            data[i, j] /= pl.sqrt(float_n) * stddev[j]
+    for i in range(M - 1):
+        corr[i, i] = 1.0
+        for j in range(i + 1, M):
+            corr[i, j] = 0.0
+            for k in range(N):
+                corr[i, j] += data[k, i] * data[k, j]
+            corr[j, i] = corr[i, j]
+    corr[M - 1, M - 1] = 1.0
