@@ -72,6 +72,8 @@ class Costs:
     arithmetic: str | None = None
     loop: tuple[Line, ...] = ()
     stated: Stated = field(default_factory=Stated)
+    whole_time: Mapping[str, int] | None = None
+    """Cycles with loading and configuring, `total` and its parts; None where these cost nothing."""
 
 
 # A comparison and an absolute value are a subtraction and a look at its sign.

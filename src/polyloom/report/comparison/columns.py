@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of a comparison's table, from the data of `polyloom compare --json`; docs/compare.md defines each one.
 
-What is not known is a dash. Columns of clock and energy are there only where a machine file of the user's states them,
-and say so.
+What is not known is a dash. Columns of whole time, clock and energy are there only where a machine has them; those of
+clock and energy say that a file of the user's states them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,11 @@ COLUMNS: Final[Mapping[str, Cell]] = {
     "code bytes": _integer_cell("code_bytes"),
     "bound by": lambda row: row["bound_by"],
 }
-STATED: Final[Mapping[str, Cell]] = {"time by your clock": _seconds, "energy by your file": _energy}
+STATED: Final[Mapping[str, Cell]] = {
+    "whole time": lambda row: None if row["whole_time"] is None else f"{row['whole_time']['total']:,}",
+    "time by your clock": _seconds,
+    "energy by your file": _energy,
+}
 
 
 def columns(data: Mapping[str, Any]) -> Mapping[str, Cell]:

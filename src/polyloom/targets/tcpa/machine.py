@@ -69,6 +69,20 @@ class Machine:
     """Width of registers, FIFOs, wires and units; a value of a wider type has no place in them."""
     types: tuple[ElementType, ...] = ELEMENT_TYPES
     """Element types that the machine has."""
+    bank_halves: int = 1
+    """2: while the array uses one half of a bank's memory, the other one can be filled or emptied."""
+    dma_words: int | None = None
+    """Words per cycle between memory and banks."""
+    dma_request_cycles: int = 0
+    """Cycles that a request of DMA takes besides those of its words."""
+    configuration_words: int | None = None
+    """Words per cycle on the configuration bus."""
+    clock_mhz: float | None = None
+
+    @property
+    def has_whole_time(self) -> bool:
+        """Whether memory or configurations cost something besides the array's own cycles."""
+        return bool(self.dma_request_cycles) or (self.dma_words, self.configuration_words) != (None, None)
 
     def has_type(self, dtype: ElementType) -> bool:
         """Whether some unit knows the element type."""

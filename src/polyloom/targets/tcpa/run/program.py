@@ -115,6 +115,12 @@ def load_machine(data: bytes, member: str | None) -> Machine:
     return machine_file.load(name)
 
 
+def find_machine(data: bytes, member: str | None) -> Machine | None:
+    """`load_machine`; None where the file's machine is no shipped one, and is not named."""
+    name = decode_outline(data).concrete.machine if member is None else ""
+    return load_machine(data, member) if member is not None or name in machine_file.members() else None
+
+
 def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
     machine = load_machine(data, member)
     result = model.run(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from polyloom.targets.target import Json
 
@@ -13,6 +14,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     classes = f"{data['processor_classes']} classes, {data['instruction_words']} instruction words"
     return [
         ("cycles", f"{data['cycles']} (predicted {data['predicted_cycles']})"),
+        *_whole_time(data.get("time")),
         ("operations", str(data["operations"])),
         ("elements", f"{elements(data['pes'], data['region'])}, {classes}"),
         *_phases(data["phases"]),
@@ -34,6 +36,16 @@ def elements(used: Json, asked: Json) -> str:
     """`4x1 of 4x4`, where a mapping on fewer elements than there are is the fastest that is stored."""
     texts = ["x".join(map(str, region)) for region in (used, asked) if isinstance(region, list)]
     return " of ".join(dict.fromkeys(texts)) or "–"
+
+
+def _whole_time(time: Json) -> list[tuple[str, str]]:
+    """Whole time and its parts, where it is more than that of the array."""
+    if not isinstance(time, dict) or time["total"] == time["array"]:
+        return []
+    seconds = f", {cast(float, time['seconds']) * 1e6:,.4g} us" if "seconds" in time else ""
+    parts = f"configuration {time['configuration']}, fill {time['fill']}, array {time['array']}"
+    beside = f"DMA {time['dma']}, of which the array waits for {time['wait']}"
+    return [("whole time", f"{time['total']} cycles{seconds}: {parts}, {beside}, drain {time['drain']}")]
 
 
 def _phases(phases: Json) -> list[tuple[str, str]]:
