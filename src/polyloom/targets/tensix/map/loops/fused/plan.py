@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plan of the stages of a program at sizes: the areas that each reads and computes, which formulas are one stage with
-a product (kernel fusion, choose.py), and whether all areas lie in L1 together.
+a product (choose.py), and whether all areas lie in L1 together.
 """
 
 from __future__ import annotations
