@@ -213,6 +213,7 @@ class _Reader:
         if isinstance(value, Apply) and value.operation == "mul":
             made = [self.product_factor(o, at if shape(o) else ()) for o in value.operands]
             return apply_operation(value.operation, made, value.span)
+        # Twice, because which dimensions a formula has shows only in its term.
         term = self.term(value, at, frozenset())
         own = free_dimensions(term)
         is_spread = any(leaf.array in self.values and len(leaf.index) < len(own) for leaf in leaves(term))

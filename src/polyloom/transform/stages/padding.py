@@ -37,10 +37,12 @@ def padding_value(term: Term, is_clean: Mapping[str, bool]) -> float | None:
     match term.operation:
         case "mul" | "and" if 0 in found:
             return 0.0
+        # A scalar times a number that is not 0 is 0 where the scalar is.
         case "mul" if None not in found:
             return nan
         case "madd" if 0 in found[:2] and found[2] == 0:
             return 0.0
+        # The padding of a divisor that is an array is 0: there a quotient would be no number.
         case "div" if found[0] == 0 and found[1] not in (None, 0):
             return 0.0
         case "select":

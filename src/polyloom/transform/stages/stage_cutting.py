@@ -216,6 +216,7 @@ class _Cutter:
         """Array of a stage, or of an equal one before it (value numbering; Cocke and Schwartz 1970)."""
         shape = tuple(self.d.extents[n] for n in stage.dims)
         number = dtype, shape, _without_names(stage, self.d)
+        # What definitions are called is read by others, and by outputs.
         if stage.result != self.d.name and number in self.numbered:
             return result_element(self.numbered[number], stage.dims)
         self.numbered.setdefault(number, stage.result)

@@ -42,6 +42,7 @@ def store_output(arrays: StatementArrays, name: str, finals: Sequence[LastWrite]
     pieces = [piece for final in finals for piece in _final_pieces(arrays, final, dims)]
     whole = arrays.domains.points(box_condition(dict(zip(dims, storage.shape, strict=True))), dims)
     rest = whole
+    # What no statement writes keeps the value that the caller gave.
     for piece in pieces:
         rest = rest.subtract(arrays.domains.points(piece.domain, dims))
     if not rest.is_empty():

@@ -117,6 +117,7 @@ def check_room(content: Content, values: Mapping[str, int]) -> None:
     Errors: PL1233 (exit 3), PL1237.
     """
     stages, data = plan_stages(content, values), DATA + _CODE_ROOM
+    # A stream needs room for its blocks alone.
     if is_streamed(stages, data):
         check_stream(*_stream_product(stages[0], content.how, data))
     else:

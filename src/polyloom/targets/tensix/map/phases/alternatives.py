@@ -35,13 +35,16 @@ def compile_alternatives(
     if lack is None:
         return compile_stages(content.stages, signature, values, watch)
     try:
+        # The reason goes into the file, since the run may be another process.
         return phases.compile_phases(content.phases, signature, values, watch, lack.diagnostics[0].message)
     except (PolyloomError, Unlike):
+        # What phases lack says nothing about how the program would run on the matrix unit.
         raise lack from None
 
 
 def lack_of_room(content: Content, values: Mapping[str, int]) -> PolyloomError | None:
     """Error of stages for which L1 has no room; None where it has."""
+    # Oracles ask, too, and know values alone: the choice must not depend on anything else.
     try:
         check_room(content, values)
     except PolyloomError as error:

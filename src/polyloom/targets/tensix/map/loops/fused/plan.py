@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plan of the stages of a program at sizes: the areas that each reads and computes, which formulas are one stage with
-a product (kernel fusion, choose.py), and whether all areas lie in L1 together.
+a product (choose.py), and whether all areas lie in L1 together.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ def _fuse_stages(content: Content, fusions: Mapping[str, str], shapes: Mapping[s
     products = {each.stage.result: each for each in content.arranged if each.stage.result in fusions.values()}
     for each in content.arranged:
         result, formula = each.stage.result, content.formulas.get(each.stage.result)
+        # It is computed by the stage of its formula.
         if result in products:
             continue
         reads = operand_areas(each, formula, computed, how, shapes)
@@ -120,5 +121,6 @@ def _vector_words(stage: Stage, how: Arithmetic, watch: Watch | None) -> tuple[t
     assert stage.formula is not None, "products alone have no kernel"
     if not stage.sums:
         return tuple(kernel_words(stage.formula, element_format(how).mode, watch))
+    # In Dst, sums lie at the address of the vector, and arrays behind all sums.
     loads = element_loads(stage.formula, stage.sums, how)
     return tuple(kernel_words(stage.formula, sum_mode(how), watch, loads))
