@@ -70,6 +70,17 @@ def test_a_fault_of_the_function_is_an_error(tmp_path: Path) -> None:
         reference({"n": 3}, {"A": np.zeros(3, np.int32)})
 
 
+def test_a_function_without_a_body_is_named(tmp_path: Path) -> None:
+    text = (
+        "int size(int);\nvoid f(int n, int A[n]) {\n  if (A == 0 && size(n) > 0) return;\n"
+        "  for (int i = 0; i < n; i++) A[i] = i;\n}\n"
+    )
+    _, reference = load(write(tmp_path, text), Options())
+    with pytest.raises(PolyloomError, match=r"`f` cannot be linked: `size` has no body") as refused:
+        reference({"n": 3}, {"A": np.zeros(3, np.int32)})
+    assert "--with FILE" in str(refused.value)
+
+
 def test_outputs_that_are_not_given_begin_with_zeros(tmp_path: Path) -> None:
     _, reference = load(
         write(tmp_path, "void f(int n, int A[n]) {\n  for (int i = 1; i < n; i++) A[i] = i;\n}\n"), Options()

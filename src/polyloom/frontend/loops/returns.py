@@ -18,13 +18,18 @@ _LOOPS = ("for", "while", "do")
 
 def replace_returns(body: Node, result: Node | None) -> Node | None:
     """A function's body that assigns the variable `result` instead of returning it; None where a loop returns."""
-    if any(part.kind == _RETURN for node in body if node.kind in _LOOPS for part in node):
+    if loop_return(body) is not None:
         return None
     if not any(node.kind == _RETURN for node in body):
         return body
     found = structure_jumps(flatten_blocks(body), _RETURN, lambda node: _assign_result(node, result))
     made = block(found, body)
     return made if made.kind == "block" else replace(body, inner=(made,))
+
+
+def loop_return(body: Node) -> Node | None:
+    """The first `return` within a loop."""
+    return next((part for node in body if node.kind in _LOOPS for part in node if part.kind == _RETURN), None)
 
 
 def _assign_result(node: Node, result: Node | None) -> Statements:
