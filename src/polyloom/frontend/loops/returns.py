@@ -10,7 +10,7 @@ from dataclasses import replace
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.jumps import structure_jumps
 from polyloom.frontend.loops.substatements import Statements, block, flatten_blocks
-from polyloom.frontend.loops.tree import CASTS, Node
+from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 
 _RETURN = "return"
 _LOOPS = ("for", "while", "do")
@@ -30,6 +30,16 @@ def replace_returns(body: Node, result: Node | None) -> Node | None:
 def loop_return(body: Node) -> Node | None:
     """The first `return` within a loop."""
     return next((part for node in body if node.kind in _LOOPS for part in node if part.kind == _RETURN), None)
+
+
+def has_no_outputs(function: Node) -> bool:
+    """Whether nothing that a function does is seen outside of it, if the pointer that it returns is not: it stores to
+    no element, and passes no pointer on."""
+    return not any(
+        (node.kind == "call" and any("*" in argument.ctype for argument in node.inner[1:]))
+        or ((node.opcode in ("=", "++", "--") or node.kind == "update") and strip_casts(node.inner[0]).kind != "name")
+        for node in function
+    )
 
 
 def _assign_result(node: Node, result: Node | None) -> Statements:

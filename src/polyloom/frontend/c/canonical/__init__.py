@@ -35,8 +35,9 @@ from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.effects import separate_effects
 from polyloom.frontend.loops.jumps import remove_continue
 from polyloom.frontend.loops.refusals import refuse_call
-from polyloom.frontend.loops.returns import loop_return, replace_returns
+from polyloom.frontend.loops.returns import has_no_outputs, loop_return, replace_returns
 from polyloom.frontend.loops.tree import Node, refusal, strip_casts
+from polyloom.frontend.loops.types import is_pointer
 
 RESULT: Final = "@return"
 """The identity of the variable of a function's result."""
@@ -61,7 +62,10 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
     function, places = promote_arguments(inline_callees(function, file.functions), file.variables, shapes)
     function = copy_parameters(function)
     body = function.inner[-1]
-    body = replace_returns(body, result_variable(function)) or body
+    result = result_variable(function)
+    # A pointer that is returned points into an array, all of which is an output.
+    is_place = result is not None and is_pointer(result) and not has_no_outputs(function)
+    body = replace_returns(body, None if is_place else result) or body
     body = expand_initializers(automatic(body), file.tables)
     body = index_addressed_scalars(replace_aggregates(body, file.records))
     body = rewrite_countdowns(body)
