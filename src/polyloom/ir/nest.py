@@ -17,7 +17,7 @@ be the name of a local integer scalar, and means what that holds at the time (`d
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from polyloom.diagnostics import Span
@@ -91,7 +91,7 @@ class Loop:
     step: Literal[1, -1] = 1
     span: Span | None = None
     stepped: bool = False
-    called: str = ""
+    called: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ structured array languages (Iverson, A Programming Language, 1962; Blelloch, NES
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from polyloom.diagnostics import Span
@@ -158,7 +158,7 @@ class For:
     body: tuple[Statement, ...]
     step: Literal[1, -1] = 1
     span: Span | None = None
-    called: str = ""
+    called: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

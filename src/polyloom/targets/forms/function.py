@@ -195,7 +195,7 @@ def _check_types(declared: Prototype, function: Function) -> None:
             )
             raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
     result = None if declared.result is None else declared.result.itemsize
-    if result != (None if function.result is None else SIZE[function.result]):
+    if result != (None if function.result in (None, PTR) else SIZE[function.result]):
         message = f"the result is declared as {declared.result}, and the code returns {function.result}"
         raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
 
