@@ -38,12 +38,10 @@ def _row(kernel: str) -> Row:
     machine = machine_file.load(MEMBER)
     source = api.load_source(polybench.path(kernel), Options(reassociate=kernel in polybench.REASSOCIATED))
     compiled = api.compile(source, on=f"tcpa:{MEMBER}")
-    # Not every size of a kernel is large; tiles of a few iterations lack cases.
-    first = {name: 12 + size % 2 for name, size in polybench.SIZES[kernel].items()}
-    form = closed_form(compiled.data, first, PES, machine)
+    form = closed_form(compiled.data, polybench.SIZES[kernel], PES, machine)
     equal = 0
     for n in range(RUNS):
-        sizes = {name: size + form.period * n * (n + m) for m, (name, size) in enumerate(first.items())}
+        sizes = {name: size + form.period * n * (n + m) for m, (name, size) in enumerate(form.first.items())}
         ran = compiled.instantiate(sizes, pes=PES).run()
         detail = ran.execution.detail
         assert isinstance(detail, plan_execution.Execution)

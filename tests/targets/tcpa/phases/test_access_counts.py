@@ -61,7 +61,8 @@ def count_traced(data: bytes, machine: Machine, inputs: Mapping[str, Any]) -> di
     trace = model.run(data, machine, inputs, trace=True).trace
     assert trace is not None
     found = Counter[str]()
-    for element, unit, pc in zip(trace.element.tolist(), trace.unit.tolist(), trace.instruction.tolist(), strict=True):
+    for n in range(len(trace.element)):
+        element, unit, pc = int(trace.element[n]), int(trace.unit[n]), int(trace.instruction[n])
         number = concrete.element_class[element // concrete.columns][element % concrete.columns]
         instruction = concrete.classes[number].programs[unit][pc]
         found[" ".join(decode_opcode(instruction.opcode))] += 1

@@ -23,8 +23,10 @@ from polyloom.targets.tcpa.run.access_counts import Counts, name_counts, sum_cou
 from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.run.phases.step_sequence import run
 
-DEGREES: Final = range(1, 8)
-"""Degrees that are tried: loops, loops of steps, and one for what lies between."""
+DEGREES: Final = range(1, 6)
+"""Degrees that are tried: there are as many loops at most, those of steps included."""
+LIFTS: Final = (0, 6, 18)
+"""Periods by which sizes are enlarged where no polynomial fits."""
 Sizes = Mapping[str, int]
 Point = tuple[int, ...]
 
@@ -75,9 +77,19 @@ def _term(names: Sequence[str] | Mapping[str, int], exponents: Point, factor: Fr
 
 
 def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int) -> ClosedForm:
-    """Closed form of counts on the residue class of `first`: of the least degree for which more sizes than it has
-    coefficients agree. Errors: PL0523 where none does, and those of `count`.
+    """Closed form of counts on the residue class of `first`, from these sizes on, or from larger ones if tiles have all
+    cases only there: of the least degree for which more sizes than it has coefficients agree. Errors: PL0523 where none
+    does, and those of `count`.
     """
+    for lift in LIFTS:
+        start = {name: size + period * lift for name, size in first.items()}
+        if (made := _fit_from(count, start, period)) is not None:
+            return made
+    message = f"no polynomial of degree {DEGREES[-1]} or less counts what runs do"
+    raise infeasible("PL0523", message, help="take larger sizes to begin with, so that every tile has all cases")
+
+
+def _fit_from(count: Callable[[Sizes], Counts], first: Sizes, period: int) -> ClosedForm | None:
     known: dict[Point, Counts] = {}
 
     def count_at(point: Point) -> Counts:
@@ -87,14 +99,13 @@ def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int)
 
     for degree in DEGREES:
         basis = list(_simplex(len(first), degree))
-        names = sorted(set().union(*(count_at(point) for point in basis)))
-        differences = {name: _differences(basis, lambda p, n=name: count_at(p).get(n, 0)) for name in names}
+        names = sorted({name for point in basis for name in count_at(point)})
+        differences = {name: _differences(basis, [count_at(p).get(name, 0) for p in basis]) for name in names}
         made = ClosedForm(dict(first), period, differences, len(basis) + 1)
         further = islice((p for p in _points(len(first)) if sum(p) > degree), len(basis) + 1)
         if all(made.evaluate(_sizes(made, p)) == {n: count_at(p).get(n, 0) for n in names} for p in further):
             return made
-    message = f"no polynomial of degree {DEGREES[-1]} or less counts what runs do"
-    raise infeasible("PL0523", message, help="take larger sizes to begin with, so that every tile has all cases")
+    return None
 
 
 def _sizes(form: ClosedForm, point: Point) -> dict[str, int]:
@@ -117,12 +128,12 @@ def _simplex(names: int, degree: int) -> Iterator[Point]:
     return islice(_points(names), comb(names + degree, names))
 
 
-def _differences(basis: Sequence[Point], value: Callable[[Point], int]) -> dict[Point, int]:
+def _differences(basis: Sequence[Point], values: Sequence[int]) -> dict[Point, int]:
     """Newton's forward differences at 0: values there are sums of them, times binomials."""
     found: dict[Point, int] = {}
     # Points come by their sum, so that all smaller ones are known.
-    for point in basis:
-        found[point] = value(point) - sum(d * prod(map(comb, point, p)) for p, d in found.items())
+    for point, value in zip(basis, values, strict=True):
+        found[point] = value - sum(d * prod(map(comb, point, p)) for p, d in found.items())
     return {point: d for point, d in found.items() if d}
 
 
