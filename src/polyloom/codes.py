@@ -741,6 +741,11 @@ CODES: dict[str, tuple[str, str]] = {
         "A layout says where the elements of an array lie: `rows`, `columns` or a stride for each dimension, then the "
         "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word.",
     ),
+    "PL0523": (
+        "counts without a closed form",
+        "Access counts are polynomials in the sizes of one residue class modulo the region, from sizes on at which "
+        "every tile has\nall cases. From too small sizes on, or where larger sizes have another mapping, none fits.",
+    ),
     "PL0530": (
         "contradictory mapping",
         "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper "

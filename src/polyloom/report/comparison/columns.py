@@ -51,6 +51,15 @@ def _energy(row: Row) -> str | None:
     return None if energy is None else f"{energy / 1e3:,.4g} nJ"
 
 
+def _energy_shares(row: Row) -> str | None:
+    """The greatest shares, down to a tenth."""
+    found: Mapping[str, float] | None = row["energy_shares"]
+    if found is None:
+        return None
+    ordered = sorted(found.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in ordered if share >= 0.1)
+
+
 COLUMNS: Final[Mapping[str, Cell]] = {
     "on": lambda row: row["on"],
     "verdict": outcome,
@@ -71,6 +80,7 @@ STATED: Final[Mapping[str, Cell]] = {
     "whole time": lambda row: None if row["whole_time"] is None else f"{row['whole_time']['total']:,}",
     "time by your clock": _seconds,
     "energy by your file": _energy,
+    "energy shares": _energy_shares,
 }
 
 

@@ -25,11 +25,13 @@ from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementTyp
 from polyloom.machine import stated_figures
 from polyloom.machine.members import Members
 from polyloom.machine.table import UNLIMITED, Table
-from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
+from polyloom.targets.tcpa.machine import ACCESSES, Energy, FunctionalUnit, Machine
 
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machine", "machine")
-_SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency", "types"))
-_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "types", "unit")
+_SCALARS: Final = tuple(
+    f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency", "types", "energy")
+)
+_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "types", "unit", "energy")
 _DEFAULTS: Final[Mapping[str, object]] = {
     "word_bits": 64,
     "bank_halves": 1,
@@ -118,6 +120,7 @@ def read(text: str, name: str) -> Machine:
         else 0,
         configuration_words=_optional_capacity(table, "configuration_words"),
         clock_mhz=_clock(table),
+        energy=_energy(table) if "energy" in table.content else None,
     )
 
 
@@ -135,6 +138,7 @@ def resolve(machine: Machine) -> str:
     lines.append(f"adjacency = {json.dumps(_EVERY_PAIR if machine.adjacency is None else machine.adjacency)}")
     for unit in machine.units:
         lines += ["", "[[unit]]", *_unit_lines(unit)]
+    lines += [] if machine.energy is None else ["", "[energy]", *_energy_lines(machine.energy)]
     return "\n".join(lines) + "\n"
 
 
@@ -170,6 +174,46 @@ def _clock(table: Table) -> float | None:
         help = f"leave out the one of [{stated_figures.KEY}]"
         raise _value_error(table, "the clock is stated twice", help, "clock_mhz")
     return stated_figures.positive_number(table, "clock_mhz")
+
+
+def _energy(table: Table) -> Energy:
+    """Energy table: every access, operations, and exceptions from these. Errors: PL0303 to PL0306."""
+    section = table.table("energy")
+    section.reject_unknown(("source", *ACCESSES, "operation", "operations"))
+    exceptions = section.table("operations") if "operations" in section.content else None
+    if exceptions is not None:
+        exceptions.reject_unknown(_BY_NAME)
+    return Energy(
+        source=section.text("source"),
+        accesses={name: section.number(name, 0) for name in ACCESSES},
+        operation=section.number("operation", 0),
+        operations={} if exceptions is None else dict(_operation_energies(exceptions)),
+    )
+
+
+def _operation_energies(table: Table) -> Iterator[tuple[str, float]]:
+    """A number for all types of an operation, or a table of those of some."""
+    for operation, value in table.content.items():
+        if isinstance(value, dict):
+            by_type = table.table(operation)
+            by_type.reject_unknown(_BY_NAME[operation].types)
+            yield from ((f"{operation} {dtype}", by_type.number(dtype, 0)) for dtype in by_type.content)
+        else:
+            yield operation, table.number(operation, 0)
+
+
+def _energy_lines(energy: Energy) -> Iterator[str]:
+    yield f"source = {json.dumps(energy.source)}"
+    yield from (f"{name} = {json.dumps(energy.accesses[name])}" for name in ACCESSES)
+    yield f"operation = {json.dumps(energy.operation)}"
+    whole = {name: json.dumps(value) for name, value in energy.operations.items() if " " not in name}
+    parts: dict[str, list[str]] = {}
+    for name, value in energy.operations.items():
+        if " " in name:
+            parts.setdefault(name.split()[0], []).append(f"{name.split()[1]} = {json.dumps(value)}")
+    whole |= {name: f"{{ {', '.join(found)} }}" for name, found in parts.items()}
+    if whole:
+        yield f"operations = {{ {', '.join(f'{name} = {text}' for name, text in sorted(whole.items()))} }}"
 
 
 def _word_bits(table: Table) -> int:

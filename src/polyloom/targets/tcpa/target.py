@@ -27,9 +27,11 @@ from polyloom.targets.tcpa.block_choice import SHORT_OF_CASES, SHORT_OF_ROOM, ch
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read_layouts
+from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.options import Options, block_sizes, positions
 from polyloom.targets.tcpa.place import REGION, Place, parse_place, region
 from polyloom.targets.tcpa.run import equivalence
+from polyloom.targets.tcpa.run.access_counts import energy_shares
 from polyloom.targets.tcpa.run.costs import clock_mhz, costs
 from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, step_sequence, time_prediction
 from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
@@ -231,7 +233,7 @@ def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
 
 
 def _time(program: Program, execution: Execution | None) -> dict[str, Json]:
-    """Whole time, where the machine is known: as predicted, unless there is an execution."""
+    """Whole time, where the machine is known: as predicted, unless there is an execution, which has counts, too."""
     found, where = step_sequence.run(program.data), cast("Place | None", program.place)
     machine = find_machine(found.steps[0].data, where.member if where else None) if found.steps else None
     if machine is None:
@@ -240,7 +242,16 @@ def _time(program: Program, execution: Execution | None) -> dict[str, Json]:
     cycles = None if ran is None else [phase.cycles for phase in ran.phases]
     time, clock = measure_time(found, machine, cycles), clock_mhz(machine, where)
     seconds = {} if clock is None else {"seconds": time.total / (clock * 1e6)}
-    return {"time": {**time.as_dict(), **seconds}}
+    return {"time": {**time.as_dict(), **seconds}, **({} if ran is None else _counts(ran, machine))}
+
+
+def _counts(ran: plan_execution.Execution, machine: Machine) -> dict[str, Json]:
+    """Access counts, and the shares of energy where the machine has a table of it."""
+    counts = ran.counts
+    if machine.energy is None:
+        return {"counts": dict[str, Json](counts)}
+    shares = dict[str, Json](energy_shares(machine.energy, counts))
+    return {"counts": dict[str, Json](counts), "energy": {"source": machine.energy.source, "shares": shares}}
 
 
 def _phases(alone: Sequence[dict[str, Json]], execution: Execution | None) -> list[Json]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.operations import BY_NAME, CONVERSIONS, DIVISIONS, ELEMENT_TYPES, OPERATIONS, STORED, ElementType
-from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
+from polyloom.targets.tcpa.machine import ACCESSES, FunctionalUnit, Machine
 from polyloom.targets.tcpa.machine_file import fingerprint, load, members, read, resolve
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
@@ -88,6 +88,15 @@ def test_memory_and_configuration_are_without_limit_where_a_file_says_nothing() 
     assert [getattr(mid16, key) for key in keys] == [2, 6, 1, 1, None]
 
 
+def test_energies_read_back() -> None:
+    machine = read(BASE + ENERGY + "operations = { mul = { i32 = 3.1, f32 = 4 }, add = 0.1 }\n", "mine")
+    assert machine.energy is not None and read(resolve(machine), "again") == machine
+    names = ("mul i32", "mul f32", "mul i8", "add f32", "xor i32")
+    assert [machine.energy.operation_energy(name) for name in names] == [3.1, 4, 0.5, 0.1, 0.5]
+    assert machine.energy.accesses["hop"] == ACCESSES.index("hop")
+    assert fingerprint(machine) != fingerprint(read(BASE, "mine"))
+
+
 def test_members() -> None:
     assert members() == ("fau", "generic", "ideal", "mid", "mid16", "paper", "unit", "wide")
     for name in members():
@@ -146,6 +155,8 @@ def test_latencies_of_wide() -> None:
 
 BASE = 'name = "mine"\nbased_on = "wide"\n'
 UNIT = BASE + '[[unit]]\nname = "alu"\noperations = ["add", "mul"]\n'
+ACCESS_ENERGIES = "".join(f"{name} = {n}\n" for n, name in enumerate(ACCESSES))
+ENERGY = f'[energy]\nsource = "a table"\n{ACCESS_ENERGIES}operation = 0.5\n'
 FAULTY = {
     "endless_integer": 'based_on = "wide"\nchannels = ' + "9" * 5000 + "\n",
     "endless_brackets": 'based_on = "wide"\nchannels = ' + "[" * 5000 + "\n",
@@ -195,6 +206,13 @@ FAULTY = {
     "clock_of_zero": BASE + "clock_mhz = 0\n",
     "clock_as_a_text": BASE + 'clock_mhz = "fast"\n',
     "clock_twice": BASE + "clock_mhz = 50\n[stated]\nclock_mhz = 60\n",
+    "energy_without_a_source": BASE + "[energy]\nfetch = 1\n",
+    "energy_of_an_access_missing": BASE + '[energy]\nsource = "x"\nfetch = 1\n',
+    "energy_negative": BASE + '[energy]\nsource = "x"\nfetch = -1\n',
+    "energy_as_a_text": BASE + '[energy]\nsource = "x"\nfetch = "much"\n',
+    "energy_of_an_unknown_access": BASE + "[energy]\nfetches = 1\n",
+    "energy_of_an_unknown_operation": BASE + "[energy]\noperations = { mull = 1 }\n",
+    "energy_of_another_type": BASE + ENERGY + "operations = { and = { f32 = 1 } }\n",
     "adjacency_word": BASE + 'adjacency = "some"\n',
     "adjacency_triple": BASE + 'adjacency = [["west0", "pe0", "east0"]]\n',
     "adjacency_port": BASE + 'adjacency = [\n  ["west0", "pe0"],\n  ["up0", "pe0"],\n]\n',

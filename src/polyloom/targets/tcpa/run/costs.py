@@ -24,6 +24,7 @@ from polyloom.targets.costs import Costs, Line, Units
 from polyloom.targets.target import Execution, Program
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.place import Place, region
+from polyloom.targets.tcpa.run.access_counts import energy_shares
 from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
 from polyloom.targets.tcpa.run.phases.plan_execution import Execution as Ran
@@ -58,6 +59,9 @@ def costs(program: Program, execution: Execution) -> Costs:
         bound_by=_binding_reason(execution, phases),
         loop=tuple(_loop_lines(program, found.longest, execution)),
         stated=replace(stated_figures.read_stated(str(where or "")), clock_mhz=clock_mhz(machine, where)),
+        energy_shares=None
+        if machine is None or machine.energy is None
+        else energy_shares(machine.energy, cast(Ran, execution.detail).counts),
         whole_time=None
         if machine is None or not machine.has_whole_time
         else measure_time(found, machine, [phase.cycles for phase in cast(Ran, execution.detail).phases]).as_dict(),

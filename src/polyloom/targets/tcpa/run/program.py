@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyloom._native.instantiate import Instantiation
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
@@ -34,6 +34,7 @@ class Simulation:
     cycles: int
     operations: int
     issues: tuple[tuple[str, int], ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
     events: Events | None = None
 
 
@@ -143,7 +144,7 @@ def simulate_side_by_side(
 def _simulation(data: bytes, machine: Machine, result: model.Result) -> Simulation:
     events = _events(result.trace, data, machine) if result.trace else None
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
-    return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
+    return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), result.counts, events)
 
 
 def _cycle_progress(progress: Progress, data: bytes) -> Callable[[int], None]:

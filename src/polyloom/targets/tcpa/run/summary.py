@@ -16,6 +16,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
         ("cycles", f"{data['cycles']} (predicted {data['predicted_cycles']})"),
         *_whole_time(data.get("time")),
         ("operations", str(data["operations"])),
+        *_energy(data.get("energy")),
         ("elements", f"{elements(data['pes'], data['region'])}, {classes}"),
         *_phases(data["phases"]),
         ("control", f"{data['kernel_classes']} kernel classes, {data['control_signals']} signals"),
@@ -46,6 +47,14 @@ def _whole_time(time: Json) -> list[tuple[str, str]]:
     parts = f"configuration {time['configuration']}, fill {time['fill']}, array {time['array']}"
     beside = f"DMA {time['dma']}, of which the array waits for {time['wait']}"
     return [("whole time", f"{time['total']} cycles{seconds}: {parts}, {beside}, drain {time['drain']}")]
+
+
+def _energy(energy: Json) -> list[tuple[str, str]]:
+    """Shares of energy, the greatest first."""
+    if not isinstance(energy, dict):
+        return []
+    shares = sorted(cast("dict[str, float]", energy["shares"]).items(), key=lambda item: -item[1])
+    return [("energy", ", ".join(f"{name.replace('_', ' ')} {share:.1%}" for name, share in shares if share))]
 
 
 def _phases(phases: Json) -> list[tuple[str, str]]:
