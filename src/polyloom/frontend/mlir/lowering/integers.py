@@ -46,9 +46,9 @@ _KIND: Final = {
     AffineBinaryOpKind.FloorDiv: "//",
     AffineBinaryOpKind.Mod: "mod",
 }
-_PREDICATES: Final = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+PREDICATES: Final = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 # arith.cmpf: whether it is ordered, and the relation (MLIR language reference, arith.cmpf).
-_FLOAT_PREDICATES: Final = (
+FLOAT_PREDICATES: Final = (
     *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
@@ -166,7 +166,7 @@ class Integers(Scalars):
             self.define(result, self.convert_number(values[0], kind, CONVERSIONS[name], operation), operation)
         elif name in ("arith.cmpi", "arith.cmpf"):
             number: Any = operation.properties["predicate"]
-            known = _PREDICATES if name == "arith.cmpi" else _FLOAT_PREDICATES
+            known = PREDICATES if name == "arith.cmpi" else FLOAT_PREDICATES
             predicate = known[number.value.data]
             (self.compare_integers if name == "arith.cmpi" else self.compare_floats)(predicate, operation)
         elif name == "arith.select":
@@ -293,6 +293,7 @@ class Integers(Scalars):
         (x, dtype), (y, _) = (self.number_data(v, operation, written) for v in values)
         if y.kind == "real":
             # A constant is no NaN, so that one comparison decides.
+            test = "ge" if "max" in name else "le"
             better = self.truth_of(self.compare(test, "", (b, a), operation, written), operation)
             return Number(dtype, Node("choose", at, x.ctype, (better, y, x)), reads=reads)
         better = self.truth_of(self.compare(test, "", (a, b), operation, written), operation)
