@@ -23,7 +23,7 @@ from polyloom.frontend.loops.types import CTYPE
 from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_integer, is_shaped
 from polyloom.frontend.mlir.extents import infer_extents
 from polyloom.frontend.mlir.lowering.dispatch import Lowering
-from polyloom.frontend.mlir.lowering.values import Number, Value, View, size_node
+from polyloom.frontend.mlir.lowering.values import Number, Value, View, element_node, size_node
 from polyloom.frontend.mlir.reader import Module
 from polyloom.ir.nest import Nest, Storage, accesses, assignments
 from polyloom.ir.nest_c import default_assumptions
@@ -49,7 +49,7 @@ class _Function:
     def __init__(self, module: Module, function: FuncOp) -> None:
         self.module, self.function = module, function
         self.lowering = Lowering(module)
-        self.sizes = list[str]()
+        self.sizes, self.dynamic = list[str](), list[str]()
 
     def nest(self, indirect: bool) -> Nest:
         lowering, function = self.lowering, self.function
@@ -92,12 +92,9 @@ class _Function:
         """The sizes that a dynamic extent alone has a name for."""
         return frozenset(self.dynamic)
 
-    dynamic: list[str]
-
     def argument(self, value: Any, name: str, attributes: dict[str, Any]) -> Value:
         """What an argument stands for."""
         lowering, kind = self.lowering, value.type
-        self.dynamic = getattr(self, "dynamic", [])
         at = lowering.span(self.function)
         if is_shaped(kind):
             shape = [size_node(form, at) for form in self.shape(kind, name, attributes)]
@@ -149,15 +146,12 @@ class _Function:
             name = fresh_name("result" if len(results) == 1 else f"result{n}", lowering.taken)
             if isinstance(value, Number):
                 node, dtype = lowering.number_data(value, returned, str(returned.operands[n].type))
-                lowering.add_storage(name, dtype, (), "argument", at)
-                lowering.assign(make.reference(name, name, CTYPE[dtype], at), node, at)
+                target = lowering.passed_array(name, dtype, (), returned)
+                lowering.assign(element_node(target, (), at), node, at)
             elif self.is_argument(value) and not str(returned.operands[n].type).startswith("tensor"):
                 continue
             elif not self.rename(value, name):
-                forms = [lowering.extent_form(s) for s in value.shape]
-                known = [f for f in forms if f is not None]
-                lowering.add_storage(name, value.dtype, known, "argument", at)
-                target = View(name, name, value.dtype, tuple, value.shape)
+                target = lowering.passed_array(name, value.dtype, value.shape, returned)
                 lowering.copy_elements(value, target, at)
 
     def is_argument(self, value: View) -> bool:
@@ -170,7 +164,7 @@ class _Function:
         at = self.lowering.span(self.function)
         probe = [make.reference(f"${n}", f"d{n}", "integer", at) for n in range(value.rank)]
         is_whole = tuple(value.place(probe)) == tuple(probe)
-        if storage.role == "argument" or tuple(forms) != storage.shape or not is_whole:
+        if storage.role == "argument" or not storage.shape or tuple(forms) != storage.shape or not is_whole:
             return False
         self.lowering.storage[value.identity] = replace(storage, name=name, role="argument")
         return True

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.parser import AffineParser, Parser, UnresolvedOperand
+from xdsl.utils.exceptions import ParseError
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
@@ -79,6 +81,9 @@ class _Parser(Parser):
             if self._current_token.kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
                 self._parse_alias_def()
                 continue
+            if self._current_token.kind == MLIRTokenKind.R_BRACE:
+                self._consume_token()  # of a module that is read function by function
+                continue
             if self._current_token.kind == MLIRTokenKind.FILE_METADATA_BEGIN:
                 self._parse_file_metadata_dictionary()
                 continue
@@ -91,45 +96,70 @@ class _Parser(Parser):
                 if self.forward_ssa_references:
                     names = ", ".join(f"%{name}" for name in self.forward_ssa_references)
                     self.raise_error(f"values are used and not defined: {names}", start)
-                found.verify()
                 yield found
-            except (ParseError, VerifyException, ValueError, TypeError, AssertionError, NotImplementedError) as error:
+            # xDSL's parsers of operations raise what Python raises, too, for what they do not expect.
+            except Exception as error:
                 text = self._current_token.span.input.content
                 # Within `module { }` functions are skipped one by one, too.
-                if re.match(r"(builtin\.)?module\b", text[start:]):
-                    yield from self._enter_module(start, error)
-                    continue
-                end = self._skip(start)
-                yield start, end, error
-
-    def _enter_module(self, start: int, error: Exception) -> Iterator[tuple[int, int, Exception]]:
-        text = self._current_token.span.input.content
-        opening = _opening_brace(text, start)
-        if opening is None:
-            yield start, len(text), error
-            self._resume_from(len(text))
-            return
-        self._resume_from(opening + 1)
+                opening = _MODULE.match(text, start)
+                if opening is None:
+                    end = self._skip(start)
+                    yield start, end, error
+                else:
+                    self._resume_from(opening.end())
 
     def _skip(self, start: int) -> int:
-        """Error recovery: the operation from `start` up to its closing brace is skipped (panic mode, Aho et al. 2006,
-        section 4.1.4)."""
-        text = self._current_token.span.input.content
-        found = re.compile(r"^\s*(func\.func|module|memref\.global|#|!|\})", re.MULTILINE).search(text, start + 1)
-        end = len(text) if found is None else found.start()
+        """Error recovery: the operation from `start` up to the next one at the top is skipped (panic mode; Aho et al.
+        2006, section 4.1.4)."""
+        text, depth, end = self._current_token.span.input.content, 0, 0
+        for found in _MARK.finditer(text, start + 1):
+            word = found[0]
+            if word in ("{", "}"):
+                depth += 1 if word == "{" else -1
+            if depth < 0 or (depth == 0 and word[0] not in '{}"/'):
+                end = found.start()
+                break
+        else:
+            end = len(text)
         self.blocks.clear()
         self.forward_block_references.clear()
         self._parser_state.dialect_stack[:] = ["builtin"]
         self._resume_from(end)
-        while self._current_token.kind == MLIRTokenKind.R_BRACE:
-            self._consume_token()
         return end
 
+    def parse_affine_map_of_ssa_ids(self) -> tuple[AffineMap, Any]:
+        """`[%i + symbol(%n), 3]`: every value is a symbol, whatever it is called."""
+        spans = list[Any]()
+        names = dict[str, int]()
 
-def _opening_brace(text: str, start: int) -> int | None:
-    """The brace that opens a module's body, behind its attributes."""
-    found = re.compile(r"module\b(\s*@[\w.$-]+)?(\s*attributes\s*\{[^{}]*\})?\s*\{").search(text, start)
-    return None if found is None else found.end() - 1
+        def value() -> AffineExpr | None:
+            is_symbol = self.parse_optional_keyword("symbol") is not None
+            if is_symbol:
+                self.parse_punctuation("(")
+            token = self._parse_optional_token(MLIRTokenKind.PERCENT_IDENT)
+            if token is None:
+                return None
+            if is_symbol:
+                self.parse_punctuation(")")
+            if token.text not in names:
+                names[token.text] = len(names)
+                spans.append(token.span)
+            return AffineExpr.symbol(names[token.text])
+
+        reader = AffineParser(self._parser_state)
+        found = self.parse_comma_separated_list(
+            self.Delimiter.SQUARE,
+            lambda: reader._parse_affine_expr(value),  # pyright: ignore[reportPrivateUsage]: its maps only have this
+        )
+        operands = [self.resolve_operand(UnresolvedOperand(span, 0), IndexType()) for span in spans]
+        return AffineMap(0, len(names), tuple(found)), operands
+
+
+_MODULE: Final = re.compile(r"(?:builtin\.)?module\b(\s*@[\w.$-]+)?(\s*attributes\s*\{[^{}]*\})?\s*\{")
+_MARK: Final = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[{}]|\b(?:func\.func|memref\.global|module)\b|^[#!][\w.-]+\s*=', re.MULTILINE
+)
+"""What a skipped operation may hold, and where the next one begins."""
 
 
 def read_module(path: str, text: str) -> list[Module]:
@@ -145,17 +175,22 @@ def read_module(path: str, text: str) -> list[Module]:
 def _read_part(source: Source, start: int, end: int) -> Module:
     module = Module(source)
     parser = _Parser(make_context(), source.text[start:end], source.name, start, module.places)
+    tops = list[Operation]()
     try:
         for found in parser.top_operations():
             if isinstance(found, Operation):
-                _add_operation(module, found)
+                tops.append(found)
             else:
                 first, last, error = found
                 named = _NAMED.search(source.text, start + first, start + last)
                 name = named["name"] if named else ""
                 module.refused[name] = _refusal(source, start, start + first, error)
-    except ParseError as error:
+    except Exception as error:  # a lexer's, or one of an alias
         module.refused[""] = _refusal(source, start, start, error)
+    # Calls are verified where their functions are found.
+    ModuleOp([op for op in tops if op.parent is None])
+    for found in tops:
+        _add_operation(module, found)
     return module
 
 
@@ -165,8 +200,28 @@ def _add_operation(module: Module, found: Operation) -> None:
             _add_operation(module, inner)
         return
     name = found.properties.get("sym_name") or found.attributes.get("sym_name")
-    if name is not None:
-        module.symbols[getattr(name, "data", str(name))] = found
+    if name is None:
+        return
+    key = getattr(name, "data", str(name))
+    try:
+        found.verify()
+        module.symbols[key] = found
+    except Exception as error:
+        module.refused[key] = _verification_refusal(module, found, error)
+
+
+def _verification_refusal(module: Module, found: Operation, error: Exception) -> PolyloomError:
+    """The error of an operation that xDSL's verifier refuses, at the innermost one that it refuses alone."""
+    for inner in found.walk(reverse=True):
+        try:
+            inner.verify(verify_nested_ops=False)
+        except Exception as own:
+            found, error = inner, own
+            break
+    lines = [line.strip() for line in str(error).split("\n") if line.strip()]
+    message = lines[-1] if lines else type(error).__name__
+    help = "`mlir-opt FILE` shows whether it is valid; docs/mlir.md lists every operation and form that is read"
+    return input_error("PL0170", f"xDSL refuses `{found.name}`: {message}", span=module.span(found), help=help)
 
 
 _UNKNOWN: Final = re.compile(r"Operation (?P<name>\S+) is not registered")

@@ -27,8 +27,9 @@ def make_context() -> Context:
     """The context in which a file is read; nothing else is registered."""
     context = Context()
     for dialect in (
-        *(builtin.Builtin, func.Func, arith.Arith, math.Math, tensor.Tensor, bufferization.Bufferization, INDEX),
+        *(builtin.Builtin, func.Func, arith.Arith, math.Math, tensor.Tensor, INDEX),
         _override(affine.Affine, affine_ops.OPERATIONS),
+        _override(bufferization.Bufferization, scf_ops.BUFFERIZATION),
         _override(scf.Scf, scf_ops.SCF),
         _override(memref.MemRef, scf_ops.MEMREF),
         _override(linalg.Linalg, linalg_ops.OPERATIONS),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr, TensorType, UnitAttr
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.utils.hints import isa
 
@@ -118,10 +118,80 @@ class GlobalOp(IRDLOperation):
                 value = UnitAttr()
             else:
                 shaped = TensorType(kind.get_element_type(), kind.get_shape())
+                parser.parse_keyword("dense")
                 value = parser.parse_dense_int_or_fp_elements_attr(shaped)
             properties["initial_value"] = value
         return cls.create(properties=properties, attributes=parser.parse_optional_attr_dict())
 
 
+def _parse_conversion(cls: Any, parser: Parser, flags: tuple[str, ...], makes_memref: bool) -> Any:
+    """`%a flags : source to target`, and formerly `%a : memref`."""
+    operand = parser.parse_unresolved_operand()
+    found = {name: UnitAttr() for name in flags if parser.parse_optional_keyword(name) is not None}
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    first = parser.parse_type()
+    if parser.parse_optional_keyword("to"):
+        source, result = first, parser.parse_type()
+    else:
+        other: Any = TensorType(getattr(first, "element_type"), first.get_shape()) if isa(first, MemRefType) else first
+        source, result = (other, first) if makes_memref else (first, other)
+    operands = [parser.resolve_operand(operand, source)]
+    return cls.create(operands=operands, properties=found, attributes=attributes, result_types=[result])
+
+
+@irdl_op_definition
+class ToTensorOp(IRDLOperation):
+    """`bufferization.to_tensor %m restrict writable : memref<4xf32> to tensor<4xf32>`."""
+
+    name = "bufferization.to_tensor"
+    memref = operand_def(MemRefType)
+    result = result_def(TensorType)
+    restrict = opt_prop_def(UnitAttr)
+    writable = opt_prop_def(UnitAttr)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ToTensorOp:
+        return _parse_conversion(cls, parser, ("restrict", "writable"), False)
+
+
+@irdl_op_definition
+class ToBufferOp(IRDLOperation):
+    """`bufferization.to_buffer %t read_only : tensor<4xf32> to memref<4xf32>`."""
+
+    name = "bufferization.to_buffer"
+    tensor = operand_def(TensorType)
+    result = result_def(MemRefType)
+    read_only = opt_prop_def(UnitAttr)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ToBufferOp:
+        return _parse_conversion(cls, parser, ("read_only",), True)
+
+
+@irdl_op_definition
+class ToMemrefOp(IRDLOperation):
+    """The former name of `bufferization.to_buffer`."""
+
+    name = "bufferization.to_memref"
+    tensor = operand_def(TensorType)
+    result = result_def(MemRefType)
+    read_only = opt_prop_def(UnitAttr)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ToMemrefOp:
+        return _parse_conversion(cls, parser, ("read_only",), True)
+
+
+@irdl_op_definition
+class DeallocTensorOp(IRDLOperation):
+    """`bufferization.dealloc_tensor %t : tensor<4xf32>`."""
+
+    name = "bufferization.dealloc_tensor"
+    tensor = operand_def(TensorType)
+    assembly_format = "$tensor attr-dict `:` type($tensor)"
+
+
+BUFFERIZATION: Final = (ToTensorOp, ToBufferOp, ToMemrefOp, DeallocTensorOp)
 SCF: Final = (ParallelOp,)
 MEMREF: Final = (CopyOp, CastOp, GlobalOp)

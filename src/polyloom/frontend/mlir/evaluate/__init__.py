@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyloom.diagnostics import input_error
+from polyloom.frontend.mlir.element_types import is_shaped
 from polyloom.frontend.source import Arrays
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
@@ -67,7 +68,10 @@ class Evaluation:
 
     def passed(self, name: str, parameters: Mapping[str, int], given: Mapping[str, Any]) -> Any:
         if name in given:
-            return given[name] if given[name].shape or self.nest[name].writable else given[name][()]
+            found, kind = given[name], self.function.body.block.args[self.argument_names.index(name)].type
+            rank = len(kind.get_shape()) if is_shaped(kind) else 0
+            # What has rank 0 is passed as an array of one element, or by value.
+            return found.reshape(()) if is_shaped(kind) and rank == 0 else found if rank else found[()]
         value = int(parameters.get(name, 0))
         kind = self.kinds[name]
         return value if kind is int else np.asarray(value).astype(kind)[()]

@@ -267,9 +267,16 @@ class Memory(Integers):
     def argument_array(self, name: str, kind: Any, shape: Sequence[Node], operation: Operation) -> View:
         """An array that the caller passes."""
         dtype = self.array_type(kind, operation)
+        return self.passed_array(name, dtype, shape, operation)
+
+    def passed_array(self, name: str, dtype: ElementType, shape: Sequence[Node], operation: Operation) -> View:
+        """An argument that is memory; one of rank 0 is passed as an array of one element."""
         forms = [self.extent_form(node) for node in shape]
         known = [form for form in forms if form is not None]
-        self.add_storage(name, dtype, known, "argument", self.span(operation))
+        at = self.span(operation)
+        self.add_storage(name, dtype, known or [Affine((), 1)], "argument", at)
+        if not shape:
+            return View(name, name, dtype, lambda _: (integer(0, at),), ())
         return whole_array(name, name, dtype, shape)
 
 

@@ -214,6 +214,9 @@ class Tensors(Memory):
     def scalar_operation(self, operation: Operation) -> None:
         """arith and math, on tensors element by element."""
         kind: Any = operation.results[0].type
+        if isinstance(kind, builtin.VectorType | builtin.MemRefType):
+            message = f"{operation.name} gives a value of the type {kind}, which no variable holds"
+            raise self.refuse("PL0173", message, operation, "write it on scalars, or on tensors")
         if not isinstance(kind, builtin.TensorType):
             super().scalar_operation(operation)
             return
