@@ -98,7 +98,7 @@ class _Function:
         at = lowering.span(self.function)
         if is_shaped(kind):
             shape = [size_node(form, at) for form in self.shape(kind, name, attributes)]
-            return lowering.argument_array(name, kind, shape, self.function)
+            return lowering.argument_array(name, value, shape, self.function, attributes)
         if isinstance(kind, builtin.UnrankedMemRefType | builtin.UnrankedTensorType):
             lowering.array_type(kind, self.function)
         dtype = element_type(kind)

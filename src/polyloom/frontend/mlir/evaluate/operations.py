@@ -15,6 +15,7 @@ from polyloom.frontend.mlir.element_types import DYNAMIC, is_shaped
 from polyloom.frontend.mlir.evaluate import scalars, views
 from polyloom.frontend.mlir.evaluate.source import SourceBuilder, affine_text, numpy_type, set_text, storage_type
 from polyloom.frontend.mlir.evaluate.structured import named_body, pooled_body, run_structured
+from polyloom.frontend.mlir.lowering.dispatch import called_operation
 from polyloom.frontend.mlir.lowering.integers import FLOAT_PREDICATES, PREDICATES
 from polyloom.frontend.mlir.lowering.structured import parse_axes
 
@@ -456,7 +457,13 @@ class Operations(SourceBuilder):
     # functions
 
     def func_call(self, operation: Any) -> None:
-        called = self.module.functions[operation.properties["callee"].string_value()]
+        name = operation.properties["callee"].string_value()
+        own = called_operation(name)
+        if own is not None and name not in self.module.functions:
+            kind = storage_type(operation.results[0].type)
+            self.compute(operation, lambda *o: scalars.apply_typed(*own, o, kind))
+            return
+        called = self.module.functions[name]
         block = called.body.block
         for argument, operand in zip(block.args, operation.operands, strict=True):
             self.set(argument, self.name(operand))

@@ -12,6 +12,7 @@ import numpy as np
 
 from polyloom.ir.library import evaluate, power_program
 from polyloom.ir.library import program as library_program
+from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.semantics import apply
 
@@ -95,6 +96,11 @@ def _kernel(name: str) -> Function:
         return found.astype(x.dtype)
 
     return compute
+
+
+def apply_typed(name: str, dtype: ElementType, operands: Any, kind: Any) -> Any:
+    """An operation of the table in the type that it names."""
+    return np.asarray(apply(name, dtype, [np.asarray(o).astype(NUMPY[dtype])[()] for o in operands])).astype(kind)[()]
 
 
 def power(x: Any, exponent: Any) -> Any:

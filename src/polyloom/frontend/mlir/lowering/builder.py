@@ -19,15 +19,12 @@ from polyloom.frontend.loops.types import CTYPE, INTEGER
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, combine, integer, size_node, whole_array
 from polyloom.frontend.mlir.reader import Module
 from polyloom.ir.nest import Storage
+from polyloom.ir.nest_c import RESERVED
 from polyloom.ir.operations import ElementType
 from polyloom.names import fresh_name
 from polyloom.sets import Affine
 
 _WORD: Final = re.compile(r"[^A-Za-z0-9_]+")
-_RESERVED: Final = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register"
-    " restrict return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
-)
 
 
 @dataclass(slots=True)
@@ -63,7 +60,7 @@ class Builder:
         """A name that is new, after the one that the text has."""
         base = _WORD.sub("_", value.name_hint or default).strip("_") or default
         base = f"{default}{base}" if base[0].isdigit() else base
-        return fresh_name(f"{base}_" if base in _RESERVED else base, self.taken)
+        return fresh_name(f"{base}_" if base in RESERVED else base, self.taken)
 
     def number(self, value: SSAValue) -> Number:
         found = self.frame.values[value]
@@ -177,7 +174,7 @@ class Builder:
 
     def name_hint(self, value: SSAValue) -> str:
         base = _WORD.sub("_", value.name_hint or "t").strip("_") or "t"
-        return "t" if base[0].isdigit() or base in _RESERVED else base
+        return "t" if base[0].isdigit() or base in RESERVED else base
 
     def hold(self, found: Number, name: str, at: Span) -> Number:
         """A number in a variable of its own."""

@@ -14,6 +14,8 @@ from polyloom.frontend.mlir.lowering.builder import Frame
 from polyloom.frontend.mlir.lowering.control import Control
 from polyloom.frontend.mlir.lowering.values import Value
 from polyloom.frontend.mlir.reader import Module
+from polyloom.ir.nest_mlir import CALLED
+from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 
 
 class Lowering(Control):
@@ -43,6 +45,11 @@ class Lowering(Control):
         name = operation.properties["callee"].string_value()
         called = self.module.functions.get(name)
         if called is None:
+            own = called_operation(name)
+            if own is not None:
+                values = [self.number(o) for o in operation.operands]
+                self.define(operation.results[0], self.apply_typed(*own, values, operation), operation)
+                return
             if name in self.module.refused:
                 raise self.module.refused[name]
             help = "define it in the same file"
@@ -77,6 +84,12 @@ class Lowering(Control):
 
     def return_values(self, operation: Operation) -> None:
         self.frame.results = tuple(self.frame.values[o] for o in operation.operands)
+
+
+def called_operation(name: str) -> tuple[str, ElementType] | None:
+    """The operation and the type that a function `polyloom_OPERATION_TYPE` without a body means (`ir.nest_mlir`)."""
+    known, _, dtype = name.removeprefix(CALLED).rpartition("_")
+    return (known, dtype) if name.startswith(CALLED) and known in BY_NAME and dtype in ALL_TYPES else None
 
 
 Handler = Callable[[Any, Any], None]

@@ -55,6 +55,18 @@ FLOAT_PREDICATES: Final = (
 _SYMBOL: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
+def sign_of(operation: Operation) -> str:
+    """The sign in which an operation takes its operands, "s" or "u"; "" where it does not matter."""
+    name = operation.name
+    if name == "arith.cmpi":
+        number: Any = operation.properties["predicate"]
+        return {"s": "s", "u": "u"}.get(PREDICATES[number.value.data][0], "")
+    if name in SIMPLE:
+        return SIMPLE[name][1]
+    known = {"arith.ceildivsi": "s", "arith.ceildivui": "u"}
+    return CONVERSIONS.get(name, known.get(name, "")) if name != "arith.trunci" else ""
+
+
 def map_trees(found: AffineMap, operands: Sequence[Node], at: Span) -> list[Node]:
     """Results of an affine map on integers, its dimensions first."""
     return [expression_tree(e, operands, found.num_dims, at) for e in found.results]

@@ -6,14 +6,15 @@ the view (MLIR language reference, dialect memref).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from xdsl.dialects import builtin
 from xdsl.ir import Operation, SSAValue
 
 from polyloom.frontend.loops.tree import Node
-from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, layout_obstacle
-from polyloom.frontend.mlir.lowering.integers import Integers, map_trees
+from polyloom.frontend.mlir.element_types import DYNAMIC, UNSIGNED_OF, element_type, layout_obstacle
+from polyloom.frontend.mlir.lowering.integers import Integers, map_trees, sign_of
+from polyloom.frontend.mlir.lowering.scalars import convert
 from polyloom.frontend.mlir.lowering.values import (
     Number,
     View,
@@ -25,6 +26,10 @@ from polyloom.frontend.mlir.lowering.values import (
 )
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine
+
+
+UNSIGNED_MARK: Final = "polyloom.unsigned"
+"""Attribute of an array of integers without a sign."""
 
 
 class Memory(Integers):
@@ -44,6 +49,16 @@ class Memory(Integers):
         if found is None:
             raise self.refuse("PL0173", f"elements of the type {kind.element_type} are no data", operation, help)
         return found
+
+    def signed_type(self, value: SSAValue, dtype: ElementType, attributes: Any) -> ElementType:
+        """The element type of a memref of signless integers: without a sign where an attribute says so, or where all
+        operations on its elements that have a sign have none (type inference by uses)."""
+        if UNSIGNED_MARK in attributes:
+            return UNSIGNED_OF.get(dtype, dtype)
+        loads = [use.operation for use in value.uses if use.operation.name in ("affine.load", "memref.load")]
+        users = [use.operation for load in loads for use in load.results[0].uses]
+        signs = {sign for user in users if (sign := sign_of(user))}
+        return UNSIGNED_OF.get(dtype, dtype) if signs == {"u"} and dtype != "bool" else dtype
 
     def extents(self, kind: Any, dynamic: Sequence[SSAValue], operation: Operation) -> list[Node]:
         """Extents of a type, with the values of the dynamic ones."""
@@ -66,18 +81,16 @@ class Memory(Integers):
 
     def store(self, operation: Operation) -> None:
         view, at = self.view(operation.operands[1]), self.span(operation)
-        value, dtype = self.data(operation.operands[0], operation)
-        assert dtype == view.dtype or {dtype, view.dtype} <= {"i32"}, f"{dtype} is stored to {view.dtype}"
         self.flush(frozenset({view.identity}), operation, exempt=True)
-        value, _ = self.data(operation.operands[0], operation)
+        value, dtype = self.data(operation.operands[0], operation)
         target = element_node(view, self.indices(operation, operation.operands[2:]), at)
-        self.assign(target, value, at)
+        self.assign(target, convert(value, dtype, view.dtype, at), at)
 
     def allocate(self, operation: Operation) -> None:
         result: Any = operation.results[0]
         counts: Any = operation.properties.get("operandSegmentSizes")
         dynamic = operation.operands[: counts.get_values()[0]] if counts is not None else operation.operands
-        dtype = self.array_type(result.type, operation)
+        dtype = self.signed_type(result, self.array_type(result.type, operation), operation.attributes)
         shape = self.extents(result.type, tuple(dynamic), operation)
         made = self.local_array(self.name_hint(result), dtype, shape, operation)
         # What has a name in the text is changed by its name alone.
@@ -264,9 +277,11 @@ class Memory(Integers):
         found = self.constant(holder, element, operation)
         return self.number_data(found, operation, str(element))[0]
 
-    def argument_array(self, name: str, kind: Any, shape: Sequence[Node], operation: Operation) -> View:
+    def argument_array(
+        self, name: str, value: SSAValue, shape: Sequence[Node], operation: Operation, attributes: Any
+    ) -> View:
         """An array that the caller passes."""
-        dtype = self.array_type(kind, operation)
+        dtype = self.signed_type(value, self.array_type(value.type, operation), attributes)
         return self.passed_array(name, dtype, shape, operation)
 
     def passed_array(self, name: str, dtype: ElementType, shape: Sequence[Node], operation: Operation) -> View:

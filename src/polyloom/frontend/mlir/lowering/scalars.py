@@ -97,11 +97,23 @@ class Scalars(Builder):
         if not BY_NAME[name].accepts_type(inner):
             message = f"{operation.name} of {written} is no operation"
             raise self.refuse("PL0172", message, operation, "use a type that the operation has")
-        made = operation_node(name, inner, [convert(node, of, inner, at) for node, of in parts], at)
+        operands = [convert(node, of, inner, at) for node, of in parts]
+        if name == "sub" and inner not in FLOATS and operands[0].kind == "real" and operands[0].value == 0:
+            # MLIR has no negation of integers.
+            name, operands = "neg", operands[1:]
+        made = operation_node(name, inner, operands, at)
         reads = frozenset[str]().union(*(v.reads for v in values))
         found = BY_NAME[name].result(inner)
         result = dtype if found == inner else found
         return Number(result, convert(made, found, result, at), reads=reads)
+
+    def apply_typed(self, name: str, dtype: ElementType, values: Sequence[Number], operation: Operation) -> Number:
+        """An operation of the table in the type that it names."""
+        at = self.span(operation)
+        parts = [self.number_data(v, operation, dtype) for v in values]
+        made = operation_node(name, dtype, [convert(node, of, dtype, at) for node, of in parts], at)
+        reads = frozenset[str]().union(*(v.reads for v in values))
+        return Number(BY_NAME[name].result(dtype), made, reads=reads)
 
     def compare(self, name: str, sign: str, values: Sequence[Number], operation: Operation, written: str) -> Number:
         """A comparison of data, as a truth."""
