@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from xdsl.dialects import arith, linalg, math
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, TensorType, i64
-from xdsl.ir import Operation, Region
+from xdsl.dialects.linalg.ops import YieldOp
+from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -197,8 +198,6 @@ def _parse_short(parser: Parser) -> tuple[Any, dict[str, Any]] | None:
 
 def _short_body(operation: Any, operands: Sequence[Any], order: Sequence[int]) -> Region:
     """The body that a short form means: the operation on the arguments in an order."""
-    from xdsl.ir import Block
-
     kinds = [getattr(o.type, "element_type", o.type) for o in operands]
     block = Block(arg_types=kinds)
     made = operation.build(
@@ -206,7 +205,7 @@ def _short_body(operation: Any, operands: Sequence[Any], order: Sequence[int]) -
         result_types=[kinds[-1]],
         properties={name: d for name, d in _defaults(operation).items()},
     )
-    block.add_ops([made, linalg.YieldOp(made)])
+    block.add_ops([made, YieldOp(made)])
     return Region(block)
 
 

@@ -82,7 +82,8 @@ class Control(Structured):
             made = self.local_array(name, found.dtype, found.shape, operation)
             self.copy_elements(found, made, at)
             return made
-        if found.data is None and found.truth is None and found.integer is not None:
+        counts = found.dtype is None or becomes_index(argument)
+        if found.data is None and found.truth is None and found.integer is not None and counts:
             return Number(found.dtype, None, self.counter(name, found.integer, at))
         node, dtype = self.number_data(found, operation, str(argument.type))
         cell = self.variable(name, dtype, at)
@@ -167,6 +168,8 @@ class Control(Structured):
         """Results that count, of sides without statements, are conditional expressions."""
         if any(element_type(r.type) is not None and str(r.type) != "index" for r in operation.results):
             return False
+        if not all(becomes_index(r) for r in operation.results):
+            return False
         if any(is_shaped(r.type) for r in operation.results) or len(sides) < 2:
             return False
         found = list[list[Number]]()
@@ -195,7 +198,7 @@ class Control(Structured):
                 raise self.refuse("PL0173", "a branch chooses between arrays", operation, help)
             return self.local_array(name, dtype, shape, operation)
         dtype = element_type(result.type)
-        if dtype is None or str(result.type) == "index":
+        if dtype is None or (str(result.type) == "index" and becomes_index(result)):
             return Number(dtype, None, self.counter(name, integer(0, at), at))
         cell = self.variable(name, dtype, at)
         return Number(dtype, cell, truth=cell if dtype == "bool" else None, reads=frozenset({cell.symbol}))
@@ -299,6 +302,34 @@ class Control(Structured):
         }
 
 
+def becomes_index(value: Any) -> bool:
+    """Whether an integer indexes an array or bounds a loop, perhaps behind arithmetic or turns (a forward slice)."""
+    waiting, seen = [value], {value}
+    while waiting:
+        for use in waiting.pop().uses:
+            user: Any = use.operation
+            dialect, _, name = user.name.partition(".")
+            stores = name in ("store", "insert") and use.index == 0
+            if (name in _INDEXING and not stores) or (dialect == "affine" and name not in ("yield", "store")):
+                return True
+            if user.name == "scf.for" and use.index < 3:
+                return True
+            new = list(user.results) if dialect in ("arith", "index") else list[Any]()
+            if name == "yield" and dialect in ("scf", "affine"):
+                parent = user.parent_op()
+                new = [parent.results[use.index]] if parent.results else []
+                blocks = [parent.regions[0].block] if parent.name.endswith(".for") else []
+                new += [block.args[use.index + 1] for block in blocks]
+            if user.name == "scf.for" and use.index >= 3:
+                new = [user.results[use.index - 3], user.regions[0].block.args[use.index - 2]]
+            waiting += [each for each in new if each not in seen]
+            seen.update(new)
+    return False
+
+
+_INDEXING: Final = frozenset(
+    ("load", "store", "extract", "insert", "alloc", "alloca", "subview", "extract_slice", "insert_slice", "empty")
+)
 _READERS: Final = frozenset(("affine.load", "memref.load", "memref.dim", "tensor.dim", "tensor.extract"))
 
 
