@@ -25,7 +25,8 @@ from polyloom.frontend.mlir.extents import infer_extents
 from polyloom.frontend.mlir.lowering.dispatch import Lowering
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, element_node, size_node
 from polyloom.frontend.mlir.reader import Module
-from polyloom.ir.nest import Nest, Storage, accesses, assignments
+from polyloom.ir.arrays.quotients import read_affine
+from polyloom.ir.nest import Nest, accesses, assignments
 from polyloom.ir.nest_c import default_assumptions
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -54,6 +55,9 @@ class _Function:
     def nest(self, indirect: bool) -> Nest:
         lowering, function = self.lowering, self.function
         at = lowering.span(function)
+        if len(function.body.blocks) != 1:
+            help = "lower it to structured loops and branches: scf or affine"
+            raise lowering.refuse("PL0176", "the function has several blocks", function, help)
         arguments = list(function.body.block.args)
         names = [lowering.name_of(a, f"arg{a.index}") for a in arguments]
         attributes = _argument_attributes(function)
@@ -62,7 +66,7 @@ class _Function:
         self.store_results(results)
         # Arguments by value are storage of rank 0, or parameters.
         parameters = tuple(self.sizes)
-        assumed = tuple(map(read_form, _texts(function.attributes.get(ASSUME))))
+        assumed = tuple(map(self.read_form, _texts(function.attributes.get(ASSUME))))
         domain = conjunction(
             default_assumptions(parameters, lowering.storage.values()), Condition((Polyhedron(assumed),))
         )
@@ -85,12 +89,7 @@ class _Function:
         symbols = _used_symbols(nodes)
         kept = tuple(s for s in storage if s.role == "argument" or s.name in used | symbols)
         made = Nest(function.sym_name.data, parameters, conjunction(domain, assumptions), kept, nodes, at)
-        return expand_calls(infer_extents(made, lowering.equal, self.own_sizes))
-
-    @property
-    def own_sizes(self) -> frozenset[str]:
-        """The sizes that a dynamic extent alone has a name for."""
-        return frozenset(self.dynamic)
+        return expand_calls(infer_extents(made, lowering.equal, frozenset(self.dynamic)))
 
     def argument(self, value: Any, name: str, attributes: dict[str, Any]) -> Value:
         """What an argument stands for."""
@@ -119,7 +118,7 @@ class _Function:
         written = _texts(attributes.get(SHAPE))
         for n, extent in enumerate(kind.get_shape()):
             if written:
-                form = read_form(written[n])
+                form = self.read_form(written[n])
                 for symbol in sorted(form.symbols):
                     self.add_size(symbol)
                 yield form
@@ -130,6 +129,15 @@ class _Function:
                 self.dynamic.append(size)
                 self.add_size(size)
                 yield Affine.symbol(size)
+
+    def read_form(self, text: str) -> Affine:
+        """An affine form of an attribute. Raises PL0173."""
+        try:
+            return read_affine(text)
+        except ValueError:
+            help = 'write sums of sizes and constants: polyloom.shape = ["N", "N + 1"]'
+            message = f"`{text}` is no affine form of sizes"
+            raise self.lowering.refuse("PL0173", message, self.function, help) from None
 
     def add_size(self, name: str) -> None:
         if name not in self.sizes:
@@ -180,18 +188,6 @@ def _texts(attribute: Any) -> list[str]:
     if not isinstance(attribute, builtin.ArrayAttr):
         return []
     return [str(getattr(each, "data", "")) for each in attribute.data]
-
-
-def read_form(text: str) -> Affine:
-    """An affine form of an attribute. Raises PL0173."""
-    from polyloom.diagnostics import input_error
-    from polyloom.ir.arrays.quotients import read_affine
-
-    try:
-        return read_affine(text)
-    except ValueError:
-        help = 'write sums of sizes and constants: polyloom.shape = ["N", "N + 1"]'
-        raise input_error("PL0173", f"{text!r} is no affine form of sizes", help=help) from None
 
 
 def _counts(value: SSAValue) -> bool:

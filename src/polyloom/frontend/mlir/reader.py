@@ -63,10 +63,10 @@ class _Parser(Parser):
 
     def __init__(self, context: Any, text: str, name: str, offset: int, places: dict[Operation, tuple[int, int]]):
         super().__init__(context, text, name)
-        self.offset, self.places = offset, places
+        self.offset, self.places, self.begun = offset, places, 0
 
     def parse_operation(self) -> Operation:
-        start = self._current_token.span.start
+        start = self.begun = self._current_token.span.start
         made = super().parse_operation()
         # The last token of the operation ends before the one that waits, and the blanks in between.
         text = self._current_token.span.input.content
@@ -74,8 +74,9 @@ class _Parser(Parser):
         self.places[made] = (self.offset + start, self.offset + max(end, start + 1))
         return made
 
-    def top_operations(self) -> Iterator[Operation | tuple[int, int, Exception]]:
-        """Operations of a module one after the other; of one that cannot be read, its place and its error."""
+    def top_operations(self) -> Iterator[Operation | tuple[int, int, int, Exception]]:
+        """Operations of a module one after the other; of one that cannot be read, where it begins and
+        ends, where reading stopped, and the error."""
         while self._current_token.kind != MLIRTokenKind.EOF:
             start = self.pos
             if self._current_token.kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
@@ -103,8 +104,9 @@ class _Parser(Parser):
                 # Within `module { }` functions are skipped one by one, too.
                 opening = _MODULE.match(text, start)
                 if opening is None:
-                    end = self._skip(start)
-                    yield start, end, error
+                    # What Python raises has no place: it is of the operation that was begun last.
+                    at = self.begun
+                    yield start, self._skip(start), at, error
                 else:
                     self._resume_from(opening.end())
 
@@ -181,10 +183,10 @@ def _read_part(source: Source, start: int, end: int) -> Module:
             if isinstance(found, Operation):
                 tops.append(found)
             else:
-                first, last, error = found
+                first, last, at, error = found
                 named = _NAMED.search(source.text, start + first, start + last)
                 name = named["name"] if named else ""
-                module.refused[name] = _refusal(source, start, start + first, error)
+                module.refused[name] = _refusal(source, start, start + at, error)
     except Exception as error:  # a lexer's, or one of an alias
         module.refused[""] = _refusal(source, start, start, error)
     # Calls are verified where their functions are found.
@@ -220,24 +222,34 @@ def _verification_refusal(module: Module, found: Operation, error: Exception) ->
             break
     lines = [line.strip() for line in str(error).split("\n") if line.strip()]
     message = lines[-1] if lines else type(error).__name__
-    help = "`mlir-opt FILE` shows whether it is valid; docs/mlir.md lists every operation and form that is read"
-    return input_error("PL0170", f"xDSL refuses `{found.name}`: {message}", span=module.span(found), help=help)
+    return input_error("PL0170", f"xDSL refuses `{found.name}`: {message}", span=module.span(found), help=_VALID)
 
 
 _UNKNOWN: Final = re.compile(r"Operation (?P<name>\S+) is not registered")
+_FOREIGN: Final = re.compile(r"'(?P<name>[\w.$-]+)' is not registered")
+_LOWER: Final = "lower it to func, affine, scf, arith, math, index, memref, tensor, linalg or bufferization first"
+_VALID: Final = "`mlir-opt FILE` shows whether it is valid; docs/mlir.md lists every operation and form that is read"
 
 
 def _refusal(source: Source, offset: int, at: int, error: Exception) -> PolyloomError:
     """xDSL's error as ours, at its place."""
     message = error.msg if isinstance(error, ParseError) else str(error)
+    at = min(at, len(source.text))
     span = Span(source, at, at + 1)
     if isinstance(error, ParseError):
         start = min(offset + error.span.start, len(source.text))
         span = Span(source, start, max(start + 1, min(offset + error.span.end, len(source.text))))
     message = " ".join(message.split("\n")[0].split()) or type(error).__name__
-    unknown = _UNKNOWN.search(message)
+    unknown, foreign = _UNKNOWN.search(message), _FOREIGN.search(message)
     if unknown is not None:
-        help = "lower it to func, affine, scf, arith, math, index, memref, tensor, linalg or bufferization first"
-        return input_error("PL0172", f"the operation `{unknown['name']}` is not known", span=span, help=help)
-    help = "`mlir-opt FILE` shows whether it is valid; docs/mlir.md lists every operation and form that is read"
-    return input_error("PL0170", f"xDSL refuses this module: {message}", span=span, help=help)
+        name = unknown["name"]
+        # xDSL has read the name when it notices.
+        start = source.text.rfind(name, offset, span.start + len(name))
+        span = span if start < 0 else Span(source, start, start + len(name))
+        return input_error("PL0172", f"the operation `{name}` is not known", span=span, help=_LOWER)
+    if foreign is not None:
+        return input_error("PL0172", f"the type or attribute `{foreign['name']}` is not known", span=span, help=_LOWER)
+    if "semi-affine" in message:
+        help = "give a constant factor: sizes multiply nothing in an affine map"
+        return input_error("PL0174", "an affine map multiplies two variables", span=span, help=help)
+    return input_error("PL0170", f"xDSL refuses this module: {message}", span=span, help=_VALID)

@@ -194,4 +194,14 @@ class DeallocTensorOp(IRDLOperation):
 
 BUFFERIZATION: Final = (ToTensorOp, ToBufferOp, ToMemrefOp, DeallocTensorOp)
 SCF: Final = (ParallelOp,)
-MEMREF: Final = (CopyOp, CastOp, GlobalOp)
+@irdl_op_definition
+class RankOp(IRDLOperation):
+    """`memref.rank %a : memref<?x?xf32>`."""
+
+    name = "memref.rank"
+    source = operand_def()
+    rank = result_def(IndexType)
+    assembly_format = "$source attr-dict `:` type($source)"
+
+
+MEMREF: Final = (RankOp, CopyOp, CastOp, GlobalOp)
