@@ -19,7 +19,20 @@ from polyloom.frontend.mlir import load
 from polyloom.frontend.source import Options
 
 _WORD: Final = re.compile(r"%?[\w.]+|[-+*<>=]+")
-_PARTS: Final = ("%x", "-1", "0", "4294967296", "index", "f64", "?", "i64", "memref<*xf32>", "tensor<4xf32>", "mod", "{")
+_PARTS: Final = (
+    "%x",
+    "-1",
+    "0",
+    "4294967296",
+    "index",
+    "f64",
+    "?",
+    "i64",
+    "memref<*xf32>",
+    "tensor<4xf32>",
+    "mod",
+    "{",
+)
 
 
 @cache

@@ -166,6 +166,8 @@ class _Printer:
     def bound(self, forms: Sequence[Affine], extreme: str) -> str:
         if len(forms) == 1 and forms[0].is_constant:
             return str(forms[0].constant)
+        if len(forms) == 1 and forms[0] == Affine.symbol(next(iter(forms[0].symbols))):
+            return self.apply(forms[0])
         prefix = f"{extreme} " if len(forms) > 1 else ""
         return prefix + self.map(forms)
 
@@ -230,8 +232,8 @@ class _Printer:
             case Constant(value=number, dtype=dtype):
                 return self.result(f"arith.constant {_constant_text(number, dtype)}")
             case Index(value=form, dtype=dtype):
-                found = self.apply(form) if not form.is_constant else self.result(
-                    f"arith.constant {form.constant} : index"
+                found = (
+                    self.apply(form) if not form.is_constant else self.result(f"arith.constant {form.constant} : index")
                 )
                 if dtype in FLOATS:
                     found = self.result(f"arith.index_cast {found} : index to i32")

@@ -106,9 +106,7 @@ linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + d1)>], iterator_ty
     ),
     "several blocks": "func.func @f() {\n  %c = arith.constant true\n  return\n^bb1:\n  return\n}\n",
     "recursion": "func.func @f() {\n  func.call @f() : () -> ()\n  return\n}\n",
-    "declared only": (
-        "func.func private @g()\nfunc.func @f() {\n  func.call @g() : () -> ()\n  return\n}\n"
-    ),
+    "declared only": ("func.func private @g()\nfunc.func @f() {\n  func.call @g() : () -> ()\n  return\n}\n"),
     "several functions": "func.func @g() {\n  return\n}\nfunc.func @h() {\n  return\n}\n",
     "double exponential": _function(
         "%x = affine.load %A[0] : memref<8xf64>\n%y = math.exp %x : f64\naffine.store %y, %A[0] : memref<8xf64>",

@@ -77,7 +77,9 @@ def affine_modules(draw: Draw) -> str:
                 case "loop":
                     name = f"%i{text.count}_{depth}"
                     text.count += 1
-                    ends = text.choose("0 to %N", "1 to %N", f"0 to min affine_map<(d0)[s0] -> (d0 + 1, s0)>({loops[-1]})[%N]")
+                    ends = text.choose(
+                        "0 to %N", "1 to %N", f"0 to min affine_map<(d0)[s0] -> (d0 + 1, s0)>({loops[-1]})[%N]"
+                    )
                     step = text.choose("", " step 2")
                     text.lines.append(f"{margin}affine.for {name} = {ends}{step} {{")
                     body([*loops, name], margin + "  ", depth - 1)
@@ -85,7 +87,9 @@ def affine_modules(draw: Draw) -> str:
                 case "if":
                     other = loops[0]
                     condition = text.choose("d0 - d1 >= 0", "d0 - 2 >= 0, d1 >= 1", "d0 - d1 == 0")
-                    text.lines.append(f"{margin}affine.if affine_set<(d0, d1) : ({condition})>({loops[-1]}, {other}) {{")
+                    text.lines.append(
+                        f"{margin}affine.if affine_set<(d0, d1) : ({condition})>({loops[-1]}, {other}) {{"
+                    )
                     body(loops, margin + "  ", 0)
                     if draw(st.booleans()):
                         text.lines.append(f"{margin}}} else {{")
@@ -115,7 +119,9 @@ def affine_modules(draw: Draw) -> str:
     body(["%i"], "    ", 2)
     text.lines.append("  }")
     shape = '{polyloom.shape = ["N + 2", "N + 2"]}'
-    head = f'func.func @f(%N: index, %A: {big} {shape}, %B: {row}) attributes {{polyloom.assume = ["12 - N", "N - 1"]}} {{'
+    head = (
+        f'func.func @f(%N: index, %A: {big} {shape}, %B: {row}) attributes {{polyloom.assume = ["12 - N", "N - 1"]}} {{'
+    )
     return "\n".join([head, *text.lines, "  return", "}", ""])
 
 
@@ -130,7 +136,9 @@ def linalg_modules(draw: Draw) -> str:
 
     def target(kind: str) -> str:
         shape = kind.replace("memref<", "").replace("tensor<", "")
-        return text.value(f"tensor.empty() : {kind}" if is_tensor else f"memref.alloc() : {kind}", "  ") if shape else ""
+        return (
+            text.value(f"tensor.empty() : {kind}" if is_tensor else f"memref.alloc() : {kind}", "  ") if shape else ""
+        )
 
     def emit(line: str, out: str, kind: str, into: list[str]) -> None:
         if is_tensor:
@@ -147,7 +155,9 @@ def linalg_modules(draw: Draw) -> str:
                 emit(f"linalg.{name} ins({a}, {b} : {array}, {array}) outs({out} : {array})", out, array, values)
             case "generic":
                 out, a, r = target(array), text.choose(*values), text.choose(*rows)
-                maps = "affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>"
+                maps = (
+                    "affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>"
+                )
                 head = f'linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "parallel"]}}'
                 line = f"{head} ins({a}, {r} : {array}, {row}) outs({out} : {array}) {{"
                 found = text.value(line, "  ") if is_tensor else text.lines.append(f"  {line}")

@@ -40,9 +40,7 @@ def parse_extreme(cls: Any, parser: Parser) -> Any:
     found = parser.parse_attribute()
     operands = parse_operands(parser)
     attributes = parser.parse_optional_attr_dict()
-    return cls.create(
-        operands=operands, properties={"map": found}, attributes=attributes, result_types=[IndexType()]
-    )
+    return cls.create(operands=operands, properties={"map": found}, attributes=attributes, result_types=[IndexType()])
 
 
 @irdl_op_definition

@@ -102,6 +102,4 @@ class CastuOp(_Cast):
     name = "index.castu"
 
 
-INDEX: Final = Dialect(
-    "index", [*map(_define_binary, BINARY), ConstantOp, BoolConstantOp, CmpOp, CastsOp, CastuOp], []
-)
+INDEX: Final = Dialect("index", [*map(_define_binary, BINARY), ConstantOp, BoolConstantOp, CmpOp, CastsOp, CastuOp], [])

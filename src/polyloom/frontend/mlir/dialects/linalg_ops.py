@@ -154,9 +154,7 @@ class NamedOp(StructuredOp):
             parser.parse_punctuation("=")
         attributes |= parser.parse_optional_attr_dict()
         results = _parse_results(parser)
-        return cls.build(
-            operands=[inputs, outputs], result_types=[results], attributes=attributes, regions=[[]]
-        )
+        return cls.build(operands=[inputs, outputs], result_types=[results], attributes=attributes, regions=[[]])
 
 
 def _define(name: str) -> type[Operation]:

@@ -82,9 +82,7 @@ class CastOp(memref.CastOp):
         first = parser.parse_type()
         parser.parse_keyword("to")
         found = parser.parse_type()
-        return cls.create(
-            operands=[parser.resolve_operand(source, first)], attributes=attributes, result_types=[found]
-        )
+        return cls.create(operands=[parser.resolve_operand(source, first)], attributes=attributes, result_types=[found])
 
 
 @irdl_op_definition
@@ -194,6 +192,8 @@ class DeallocTensorOp(IRDLOperation):
 
 BUFFERIZATION: Final = (ToTensorOp, ToBufferOp, ToMemrefOp, DeallocTensorOp)
 SCF: Final = (ParallelOp,)
+
+
 @irdl_op_definition
 class RankOp(IRDLOperation):
     """`memref.rank %a : memref<?x?xf32>`."""

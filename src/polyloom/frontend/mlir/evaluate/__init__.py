@@ -47,7 +47,9 @@ class Evaluation:
                 results = self.compiled(*passed)
         except IndexError as error:
             message = f"an access outside of its array: {error}"
-            raise input_error("PL0221", message, span=span, help="restrict the loop, or declare a larger array") from None
+            raise input_error(
+                "PL0221", message, span=span, help="restrict the loop, or declare a larger array"
+            ) from None
         except ZeroDivisionError:
             help = "guard the divisor: `arith.select` another one where it is 0"
             raise input_error("PL0233", "an integer division by zero", span=span, help=help) from None

@@ -374,9 +374,7 @@ class Operations(SourceBuilder):
         sides = list[str]()
         for key, values in zip(("static_low", "static_high"), groups, strict=True):
             waiting = iter(values)
-            texts = [
-                next(waiting) if n == DYNAMIC else str(n) for n in operation.properties[key].get_values()
-            ]
+            texts = [next(waiting) if n == DYNAMIC else str(n) for n in operation.properties[key].get_values()]
             sides.append(f"[{', '.join(texts)}]")
         body = self.body(operation.regions[0].block, [])
         self.set(operation.results[0], self.call(views.pad, operands[0], *sides, body))

@@ -297,9 +297,7 @@ class Control(Structured):
         self.run_block(block)
         last = block.last_op
         assert last is not None
-        self.frame.values |= {
-            r: self.frame.values[o] for r, o in zip(operation.results, last.operands, strict=False)
-        }
+        self.frame.values |= {r: self.frame.values[o] for r, o in zip(operation.results, last.operands, strict=False)}
 
 
 def becomes_index(value: Any) -> bool:
@@ -338,4 +336,3 @@ def _identity(cell: Value) -> str:
         return cell.identity
     node = cell.data or cell.integer
     return "" if node is None else node.symbol
-

@@ -218,9 +218,7 @@ class Integers(Scalars):
         name, is_unsigned = predicate.lstrip("su"), predicate[0] == "u"
         a, b = (v.integer for v in values)
         if a is None or b is None:
-            self.define(
-                result, self.compare(name, "u" if is_unsigned else "s", values, operation, written), operation
-            )
+            self.define(result, self.compare(name, "u" if is_unsigned else "s", values, operation, written), operation)
             return
         if is_unsigned and name in ("gt", "ge"):
             name, a, b = {"gt": "lt", "ge": "le"}[name], b, a

@@ -63,9 +63,7 @@ class Memory(Integers):
     def extents(self, kind: Any, dynamic: Sequence[SSAValue], operation: Operation) -> list[Node]:
         """Extents of a type, with the values of the dynamic ones."""
         waiting, at = iter(dynamic), self.span(operation)
-        return [
-            self.integer_of(next(waiting), operation) if n == DYNAMIC else integer(n, at) for n in kind.get_shape()
-        ]
+        return [self.integer_of(next(waiting), operation) if n == DYNAMIC else integer(n, at) for n in kind.get_shape()]
 
     def indices(self, operation: Operation, values: Sequence[SSAValue]) -> list[Node]:
         """Indices of an access, behind its map where it has one."""
@@ -120,8 +118,7 @@ class Memory(Integers):
         static: Any = operation.properties[name]
         waiting, at = iter(dynamic), self.span(operation)
         return [
-            self.integer_of(next(waiting), operation) if n == DYNAMIC else integer(n, at)
-            for n in static.get_values()
+            self.integer_of(next(waiting), operation) if n == DYNAMIC else integer(n, at) for n in static.get_values()
         ]
 
     def slice_parts(self, operation: Operation, first: int) -> tuple[list[Node], list[Node], list[Node]]:

@@ -176,7 +176,9 @@ class Structured(Tensors):
         maps = tuple(identity if is_shaped(o.type) else scalar for o in (*inputs, *outputs))
         return Structure(maps, rank, lambda e, _: [self.elementwise(name, e, operation)], (False,))
 
-    def region_structure(self, operation: Any, maps: tuple[AffineMap, ...], loops: int, takes_outputs: bool) -> Structure:
+    def region_structure(
+        self, operation: Any, maps: tuple[AffineMap, ...], loops: int, takes_outputs: bool
+    ) -> Structure:
         block = operation.bodies[0].block
         count = len(operation.inputs)
         taken = block.args if takes_outputs or len(block.args) > count else block.args[:count]

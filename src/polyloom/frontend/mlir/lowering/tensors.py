@@ -245,4 +245,3 @@ def _is_inside(operation: Operation, around: Operation) -> bool:
     while found is not None and found is not around:
         found = found.parent_op()
     return found is around
-
