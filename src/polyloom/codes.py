@@ -145,9 +145,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0172": (
         "an operation of MLIR that is not read",
-        "Functions consist of func, affine, scf, arith, math, index, memref, tensor, linalg and bufferization; the page "
-        "MLIR lists the\n"
-        "operations. Lower others to these first.\n"
+        "Functions consist of func, affine, scf, arith, math, index, memref, tensor, linalg and bufferization; the "
+        "page MLIR lists\n"
+        "the operations. Lower others to these first.\n"
         "    vector.transfer_read    run    mlir-opt --convert-vector-to-scf FILE",
     ),
     "PL0173": (
@@ -173,8 +173,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0176": (
         "a function of MLIR that is no loop nest",
-        "Control flow is structured: affine.for, scf.for, if and parallel; calls are expanded, so that functions have a "
-        "body in the same\n"
+        "Control flow is structured: affine.for, scf.for, if and parallel; calls are expanded, so that functions have "
+        "a body in the same\n"
         "file and do not call themselves; axes that one loop runs over have one extent.\n"
         "    cf.br ^bb1    run    mlir-opt --lift-cf-to-scf FILE",
     ),

@@ -22,22 +22,49 @@ from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition
 
 _FLOATING: Final = {
-    **{"add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "div": "arith.divf", "neg": "arith.negf"},
-    **{"min": "arith.minnumf", "max": "arith.maxnumf", "abs": "math.absf", "madd": "math.fma", "sqrt": "math.sqrt"},
+    "add": "arith.addf",
+    "sub": "arith.subf",
+    "mul": "arith.mulf",
+    "div": "arith.divf",
+    "neg": "arith.negf",
+    "min": "arith.minnumf",
+    "max": "arith.maxnumf",
+    "abs": "math.absf",
+    "madd": "math.fma",
+    "sqrt": "math.sqrt",
     **{name: f"math.{name}" for name in ("exp", "exp2", "log", "sin", "cos", "tanh", "floor", "ceil", "round")},
-    **{"trunc": "math.trunc", "rint": "math.roundeven", "pow": "math.powf"},
+    "trunc": "math.trunc",
+    "rint": "math.roundeven",
+    "pow": "math.powf",
 }
 _WHOLE: Final = {
-    **{"add": "arith.addi", "sub": "arith.subi", "mul": "arith.muli", "and": "arith.andi", "or": "arith.ori"},
-    **{"xor": "arith.xori", "shl": "arith.shli", "pow": "math.ipowi"},
+    "add": "arith.addi",
+    "sub": "arith.subi",
+    "mul": "arith.muli",
+    "and": "arith.andi",
+    "or": "arith.ori",
+    "xor": "arith.xori",
+    "shl": "arith.shli",
+    "pow": "math.ipowi",
 }
 _SIGNED: Final = {
-    **{"div": "arith.divsi", "rem": "arith.remsi", "floordiv": "arith.floordivsi", "min": "arith.minsi"},
-    **{"max": "arith.maxsi", "shr": "arith.shrsi", "abs": "math.absi"},
+    "div": "arith.divsi",
+    "rem": "arith.remsi",
+    "floordiv": "arith.floordivsi",
+    "min": "arith.minsi",
+    "max": "arith.maxsi",
+    "shr": "arith.shrsi",
+    "abs": "math.absi",
 }
 _UNSIGNED: Final = {
-    **{"div": "arith.divui", "floordiv": "arith.divui", "rem": "arith.remui", "mod": "arith.remui"},
-    **{"min": "arith.minui", "max": "arith.maxui", "shr": "arith.shrui", "popcount": "math.ctpop"},
+    "div": "arith.divui",
+    "floordiv": "arith.divui",
+    "rem": "arith.remui",
+    "mod": "arith.remui",
+    "min": "arith.minui",
+    "max": "arith.maxui",
+    "shr": "arith.shrui",
+    "popcount": "math.ctpop",
 }
 CALLED: Final = "polyloom_"
 _ORDER: Final = ("eq", "ne", "lt", "le", "gt", "ge")

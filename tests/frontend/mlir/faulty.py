@@ -89,7 +89,9 @@ memref.copy %a, %b : memref<7xf32, strided<[1]>> to memref<7xf32, strided<[1], o
     ),
     "loop without an extent": _function(
         """
-linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + d1)>], iterator_types = ["parallel", "reduction"]} outs(%B : memref<8xf32>) {
+linalg.generic {
+  indexing_maps = [affine_map<(d0, d1) -> (d0 + d1)>], iterator_types = ["parallel", "reduction"]
+} outs(%B : memref<8xf32>) {
 ^bb0(%x: f32):
   linalg.yield %x : f32
 }"""

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import builtins
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.conftest import Golden
@@ -14,6 +12,7 @@ from tests.frontend.mlir.faulty import TEXTS
 from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.codes import CODES
 from polyloom.diagnostics import INPUT, USAGE, PolyloomError
+from polyloom.frontend import mlir
 from polyloom.frontend.mlir import load
 from polyloom.frontend.source import Options
 
@@ -49,14 +48,7 @@ def test_an_unknown_function_is_named() -> None:
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = builtins.__import__
-
-    def refuse(name: str, *rest: Any, **named: Any) -> Any:
-        if name.startswith("xdsl"):
-            raise ImportError(name)
-        return own(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setattr(mlir, "find_spec", lambda name: None)
     error = diagnose(TEXTS["several functions"])
     assert error.code == "PL0177"
     assert error.exit_code == USAGE

@@ -10,6 +10,7 @@ bufferization as loop nests; xDSL reads the text (extra `mlir`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from polyloom import extras
@@ -39,11 +40,9 @@ def load(path: str, options: Options, *, indirect: bool = False) -> tuple[Nest, 
 
 def check_installed() -> None:
     """Raises PL0177 with the command where the extra is missing."""
-    try:
-        import xdsl.parser  # pyright: ignore[reportUnusedImport]
-    except ImportError:
+    if find_spec("xdsl") is None:
         help = f"install it: {extras.install_command('mlir')}"
-        raise PolyloomError(Diagnostic("PL0177", extras.NO_XDSL, USAGE, help=help)) from None
+        raise PolyloomError(Diagnostic("PL0177", extras.NO_XDSL, USAGE, help=help))
 
 
 def load_function(path: str, name: str | None) -> tuple[Module, FuncOp]:
@@ -65,7 +64,7 @@ def load_function(path: str, name: str | None) -> tuple[Module, FuncOp]:
         raise refused[name]
     if name is None and len(found) == 1 and not refused:
         return next(iter(found.values()))
-    if refused and (not found or name is not None and name not in found and "" in refused):
+    if refused and (not found or (name is not None and name not in found and "" in refused)):
         raise next(iter(refused.values()))
     known = ", ".join(f"@{key}" for key in (*found, *(key for key in refused if key)))
     if name is not None:

@@ -14,13 +14,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.c.extents import extent_assumptions
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope
 from polyloom.frontend.loops.body import lower_body
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE
-from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_integer, is_shaped
+from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_integer, is_kind, is_shaped
 from polyloom.frontend.mlir.extents import infer_extents
 from polyloom.frontend.mlir.lowering.dispatch import Lowering
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, element_node, size_node
@@ -89,7 +90,9 @@ class _Function:
         symbols = _used_symbols(nodes)
         kept = tuple(s for s in storage if s.role == "argument" or s.name in used | symbols)
         made = Nest(function.sym_name.data, parameters, conjunction(domain, assumptions), kept, nodes, at)
-        return expand_calls(infer_extents(made, lowering.equal, frozenset(self.dynamic)))
+        found = infer_extents(made, lowering.equal, frozenset(self.dynamic))
+        # An index that is an argument is within the arrays that it indexes.
+        return expand_calls(replace(found, assumptions=extent_assumptions(found)))
 
     def argument(self, value: Any, name: str, attributes: dict[str, Any]) -> Value:
         """What an argument stands for."""
@@ -98,10 +101,10 @@ class _Function:
         if is_shaped(kind):
             shape = [size_node(form, at) for form in self.shape(kind, name, attributes)]
             return lowering.argument_array(name, value, shape, self.function, attributes)
-        if isinstance(kind, builtin.UnrankedMemRefType | builtin.UnrankedTensorType):
+        if is_kind(kind, builtin.UnrankedMemRefType | builtin.UnrankedTensorType):
             lowering.array_type(kind, self.function)
         dtype = element_type(kind)
-        if is_integer(kind) and (isinstance(kind, builtin.IndexType) or dtype is None or _counts(value)):
+        if is_integer(kind) and (is_kind(kind, builtin.IndexType) or dtype is None or _counts(value)):
             lowering.symbols[name] = Affine.symbol(name)
             self.sizes.append(name)
             node = make.size(Affine.symbol(name), at)
@@ -185,7 +188,7 @@ def _argument_attributes(function: FuncOp) -> list[dict[str, Any]]:
 
 
 def _texts(attribute: Any) -> list[str]:
-    if not isinstance(attribute, builtin.ArrayAttr):
+    if not is_kind(attribute, builtin.ArrayAttr):
         return []
     return [str(getattr(each, "data", "")) for each in attribute.data]
 

@@ -28,6 +28,8 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.utils.hints import isa
 
+from polyloom.frontend.mlir.element_types import is_kind
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -82,9 +84,9 @@ _POOLED: Final = {
 }
 _POOLS: Final = ("sum", "max", "max_unsigned", "min", "min_unsigned")
 ELEMENTWISE: Final = {
-    **{name: 1 for name in ("exp", "log", "abs", "ceil", "floor", "negf", "reciprocal", "round", "sqrt", "rsqrt")},
-    **{name: 1 for name in ("square", "tanh", "erf", "copy")},
-    **{name: 2 for name in ("add", "sub", "mul", "div", "div_unsigned", "max", "min", "powf")},
+    **dict.fromkeys(("exp", "log", "abs", "ceil", "floor", "negf", "reciprocal", "round", "sqrt", "rsqrt"), 1),
+    **dict.fromkeys(("square", "tanh", "erf", "copy"), 1),
+    **dict.fromkeys(("add", "sub", "mul", "div", "div_unsigned", "max", "min", "powf"), 2),
     "select": 3,
     "fill": 1,
 }
@@ -126,7 +128,7 @@ def _parse_results(parser: Parser) -> list[Any]:
 
 
 def _result_types(outputs: Sequence[Any]) -> list[Any]:
-    return [o.type for o in outputs if isinstance(o.type, TensorType)]
+    return [o.type for o in outputs if is_kind(o.type, TensorType)]
 
 
 class StructuredOp(IRDLOperation):
@@ -201,7 +203,7 @@ def _short_body(operation: Any, operands: Sequence[Any], order: Sequence[int]) -
     made = operation.build(
         operands=[block.args[n] for n in order],
         result_types=[kinds[-1]],
-        properties={name: d for name, d in _defaults(operation).items()},
+        properties=_defaults(operation),
     )
     block.add_ops([made, YieldOp(made)])
     return Region(block)

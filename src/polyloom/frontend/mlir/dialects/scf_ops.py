@@ -115,7 +115,7 @@ class GlobalOp(IRDLOperation):
             if parser.parse_optional_keyword("uninitialized"):
                 value = UnitAttr()
             else:
-                shaped = TensorType(kind.get_element_type(), kind.get_shape())
+                shaped: Any = TensorType(kind.get_element_type(), kind.get_shape())
                 parser.parse_keyword("dense")
                 value = parser.parse_dense_int_or_fp_elements_attr(shaped)
             properties["initial_value"] = value
@@ -132,7 +132,7 @@ def _parse_conversion(cls: Any, parser: Parser, flags: tuple[str, ...], makes_me
     if parser.parse_optional_keyword("to"):
         source, result = first, parser.parse_type()
     else:
-        other: Any = TensorType(getattr(first, "element_type"), first.get_shape()) if isa(first, MemRefType) else first
+        other: Any = TensorType(first.element_type, first.get_shape()) if isa(first, MemRefType) else first
         source, result = (other, first) if makes_memref else (first, other)
     operands = [parser.resolve_operand(operand, source)]
     return cls.create(operands=operands, properties=found, attributes=attributes, result_types=[result])

@@ -70,7 +70,8 @@ class Evaluation:
 
     def passed(self, name: str, parameters: Mapping[str, int], given: Mapping[str, Any]) -> Any:
         if name in given:
-            found, kind = given[name], self.function.body.block.args[self.argument_names.index(name)].type
+            found: Any = given[name]
+            kind: Any = self.function.body.block.args[self.argument_names.index(name)].type
             rank = len(kind.get_shape()) if is_shaped(kind) else 0
             # What has rank 0 is passed as an array of one element, or by value.
             return found.reshape(()) if is_shaped(kind) and rank == 0 else found if rank else found[()]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +13,7 @@ from xdsl.ir import Block, Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from polyloom.frontend.mlir.dialects.linalg_ops import NAMED
-from polyloom.frontend.mlir.element_types import DYNAMIC, is_shaped
+from polyloom.frontend.mlir.element_types import DYNAMIC, is_kind, is_shaped
 from polyloom.frontend.mlir.evaluate import scalars, views
 from polyloom.frontend.mlir.evaluate.source import SourceBuilder, affine_text, numpy_type, set_text, storage_type
 from polyloom.frontend.mlir.evaluate.structured import named_body, pooled_body, run_structured
@@ -20,15 +22,41 @@ from polyloom.frontend.mlir.lowering.integers import FLOAT_PREDICATES, PREDICATE
 from polyloom.frontend.mlir.lowering.structured import parse_axes
 
 _INDEX: Final = {
-    **{"add": "addi", "sub": "subi", "mul": "muli", "divs": "divsi", "divu": "divsi", "rems": "remsi"},
-    **{"remu": "remsi", "floordivs": "floordivsi", "ceildivs": "ceildivsi", "ceildivu": "ceildivsi", "and": "andi"},
-    **{"or": "ori", "xor": "xori", "shl": "shli", "shrs": "shrsi", "shru": "shrsi", "maxs": "maxsi", "mins": "minsi"},
-    **{"maxu": "maxsi", "minu": "minsi"},
+    "add": "addi",
+    "sub": "subi",
+    "mul": "muli",
+    "divs": "divsi",
+    "divu": "divsi",
+    "rems": "remsi",
+    "remu": "remsi",
+    "floordivs": "floordivsi",
+    "ceildivs": "ceildivsi",
+    "ceildivu": "ceildivsi",
+    "and": "andi",
+    "or": "ori",
+    "xor": "xori",
+    "shl": "shli",
+    "shrs": "shrsi",
+    "shru": "shrsi",
+    "maxs": "maxsi",
+    "mins": "minsi",
+    "maxu": "maxsi",
+    "minu": "minsi",
 }
 _REDUCTIONS: Final = {"maxs": "maxsi", "mins": "minsi", "maxu": "maxui", "minu": "minui"}
 _NEUTRAL: Final = {
-    **{"addf": 0.0, "mulf": 1.0, "maximumf": -np.inf, "minimumf": np.inf, "maxnumf": -np.inf, "minnumf": np.inf},
-    **{"addi": 0, "muli": 1, "andi": -1, "ori": 0, "xori": 0, "maxu": 0},
+    "addf": 0.0,
+    "mulf": 1.0,
+    "maximumf": -np.inf,
+    "minimumf": np.inf,
+    "maxnumf": -np.inf,
+    "minnumf": np.inf,
+    "addi": 0,
+    "muli": 1,
+    "andi": -1,
+    "ori": 0,
+    "xori": 0,
+    "maxu": 0,
 }
 
 
@@ -43,9 +71,15 @@ class Operations(SourceBuilder):
         assert handler is not None, operation.name
         handler(operation)
 
-    def compute(self, operation: Operation, function: Any) -> None:
+    def compute(self, operation: Operation, function: Callable[..., Any]) -> None:
         """A scalar operation, also element by element."""
         self.set(operation.results[0], self.call(function, *self.operands(operation)))
+
+    def compute_one(self, operation: Operation, function: Callable[[Any], Any]) -> None:
+        self.compute(operation, function)
+
+    def compute_two(self, operation: Operation, function: Callable[[Any, Any], Any]) -> None:
+        self.compute(operation, function)
 
     def dialect_arith(self, operation: Any) -> None:
         name, kind = operation.name, operation.results[0].type
@@ -55,13 +89,13 @@ class Operations(SourceBuilder):
             self.compute(operation, found)
         elif name in ("arith.cmpi", "arith.cmpf"):
             known = PREDICATES if name == "arith.cmpi" else FLOAT_PREDICATES
-            predicate = known[operation.properties["predicate"].value.data]
+            predicate: str = known[int(operation.properties["predicate"].value.data)]
             compare = scalars.compare_integers if name == "arith.cmpi" else scalars.compare_floats
-            self.compute(operation, lambda a, b: compare(predicate, a, b))
+            self.compute_two(operation, lambda a, b: compare(predicate, a, b))
         elif name == "arith.constant":
             self.set(operation.results[0], self.bind(constant_value(operation.properties["value"], kind)))
         elif name == "arith.bitcast":
-            self.compute(operation, lambda x: scalars.bitcast(x, storage_type(kind)))
+            self.compute_one(operation, lambda x: scalars.bitcast(x, storage_type(kind)))
         else:
             self.conversion(operation, name.removeprefix("arith."), kind)
 
@@ -71,27 +105,27 @@ class Operations(SourceBuilder):
         to = numpy_type(kind)
         match name:
             case "fptosi":
-                self.compute(operation, lambda x: scalars.saturate(x, to))
+                self.compute_one(operation, lambda x: scalars.saturate(x, to))
             case "fptoui":
                 wide = scalars.UNSIGNED.get(np.dtype(to).name, to)
-                self.compute(operation, lambda x: scalars.convert(scalars.saturate(x, wide), to))
+                self.compute_one(operation, lambda x: scalars.convert(scalars.saturate(x, wide), to))
             case "extui" | "uitofp" | "index_castui":
-                self.compute(operation, lambda x: scalars.convert(scalars.unsigned(x), to))
+                self.compute_one(operation, lambda x: scalars.convert(scalars.unsigned(x), to))
             case "extsi" | "sitofp":
                 # The one bit of a truth is its sign.
-                self.compute(operation, lambda x: scalars.convert(-x.astype(np.int32) if _is_bool(x) else x, to))
+                self.compute_one(operation, lambda x: scalars.convert(-x.astype(np.int32) if _is_bool(x) else x, to))
             case "trunci" if to is np.bool_:
-                self.compute(operation, lambda x: scalars.convert(x & x.dtype.type(1), to))
+                self.compute_one(operation, lambda x: scalars.convert(x & x.dtype.type(1), to))
             case _:
-                self.compute(operation, lambda x: scalars.convert(x, to))
+                self.compute_one(operation, lambda x: scalars.convert(x, to))
 
     def dialect_index(self, operation: Any) -> None:
         name, result = operation.name.removeprefix("index."), operation.results[0]
         if name in ("constant", "bool.constant"):
             self.set(result, self.bind(constant_value(operation.properties["value"], result.type)))
         elif name == "cmp":
-            predicate = operation.properties["predicate"].data
-            self.compute(operation, lambda a, b: scalars.compare_integers(predicate, a, b))
+            predicate: str = operation.properties["predicate"].data
+            self.compute_two(operation, lambda a, b: scalars.compare_integers(predicate, a, b))
         elif name in ("casts", "castu"):
             self.conversion(operation, "index_castui" if name == "castu" else "index_cast", result.type)
         else:
@@ -116,7 +150,7 @@ class Operations(SourceBuilder):
 
     def memref_load(self, operation: Any) -> None:
         text = self.access(operation, 0)
-        is_index = isinstance(operation.results[0].type, builtin.IndexType)
+        is_index = is_kind(operation.results[0].type, builtin.IndexType)
         self.set(operation.results[0], f"int({text})" if is_index else text)
 
     affine_load = tensor_extract = memref_load
@@ -428,7 +462,7 @@ class Operations(SourceBuilder):
             kept = AffineMap(source, 0, tuple(AffineExpr.dimension(n) for n in range(source) if n not in axes))
             both = [AffineMap.identity(source)] * count + [kept] * len(operation.outputs)
             return both, source, self.body(operation.bodies[0].block, [])
-        copy = self.bind(lambda x, *_: (x,))
+        copy = self.bind(_copy)
         if name == "transpose":
             order = list(operation.properties["permutation"].get_values())
             place = tuple(AffineExpr.dimension(n) for n in order)
@@ -443,7 +477,7 @@ class Operations(SourceBuilder):
             strides, dilations = (_numbers(operation, k, windows) for k in ("strides", "dilations"))
             maps, loops = parse_axes(row.axes, strides, dilations)
             given = operation.attributes.get("indexing_maps")
-            if isinstance(given, builtin.ArrayAttr):
+            if is_kind(given, builtin.ArrayAttr):
                 maps = [m.data for m in given.data]
                 loops = maps[0].num_dims
             made = named_body("product", 2, dtype) if row.body == "product" else pooled_body(row.body, dtype)
@@ -459,7 +493,7 @@ class Operations(SourceBuilder):
         own = called_operation(name)
         if own is not None and name not in self.module.functions:
             kind = storage_type(operation.results[0].type)
-            self.compute(operation, lambda *o: scalars.apply_typed(*own, o, kind))
+            self.compute(operation, partial(scalars.apply_typed, *own, kind))
             return
         called = self.module.functions[name]
         block = called.body.block
@@ -479,6 +513,11 @@ class Operations(SourceBuilder):
             self.pass_on(self.returned, self.operands(operation), None)
 
 
+def _copy(x: Any, *rest: Any) -> tuple[Any]:
+    del rest
+    return (x,)
+
+
 def _is_bool(x: Any) -> bool:
     return not isinstance(x, int) and x.dtype == np.bool_
 
@@ -492,7 +531,7 @@ def _numbers(operation: Any, key: str, count: int) -> list[int]:
 def constant_value(attribute: Any, kind: Any) -> Any:
     """A constant of the text, as a number or an array."""
     to = numpy_type(kind)
-    if isinstance(attribute, builtin.DenseIntOrFPElementsAttr):
+    if is_kind(attribute, builtin.DenseIntOrFPElementsAttr):
         shape = tuple(kind.get_shape())
         values = np.array(list(attribute.get_values()))
         wide = values.astype(np.float64 if np.dtype(storage_type(kind)).kind == "f" else np.int64)

@@ -17,6 +17,9 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.semantics import apply
 
 Function = Callable[..., Any]
+Unary = Callable[[Any], Any]
+Binary = Callable[[Any, Any], Any]
+Ternary = Callable[[Any, Any, Any], Any]
 UNSIGNED: Final[dict[str, Any]] = {"int8": np.uint8, "int16": np.uint16, "int32": np.uint32, "int64": np.uint64}
 _ELEMENT: Final[dict[str, ElementType]] = {"float32": "f32", "float64": "f64", "int32": "i32", "int16": "i16"}
 
@@ -59,20 +62,28 @@ def _floor_divide(a: Any, b: Any) -> Any:
     return _wide(a) // _wide(b)
 
 
-def _extreme(better: Function) -> Function:
+def select_values(test: Any, a: Any, b: Any) -> Any:
+    """Selection; indices are Python's own integers."""
+    if isinstance(a, int):
+        return a if test else b
+    found: Any = np.select([np.asarray(test)], [a], b)
+    return found[()]
+
+
+def _extreme(better: Binary) -> Binary:
     """Minimum or maximum that gives a NaN where there is one; of equals the second."""
 
     def choose(a: Any, b: Any) -> Any:
-        return np.where(better(a, b) | (a != a), a, b)[()]
+        return select_values(better(a, b) | (a != a), a, b)
 
     return choose
 
 
-def _prefer_number(better: Function) -> Function:
+def _prefer_number(better: Binary) -> Binary:
     """Minimum or maximum that gives the operand that is a number; of equals the first."""
 
     def choose(a: Any, b: Any) -> Any:
-        return np.where((a != a) | better(b, a), b, a)[()]
+        return select_values((a != a) | better(b, a), b, a)
 
     return choose
 
@@ -98,7 +109,7 @@ def _kernel(name: str) -> Function:
     return compute
 
 
-def apply_typed(name: str, dtype: ElementType, operands: Any, kind: Any) -> Any:
+def apply_typed(name: str, dtype: ElementType, kind: Any, *operands: Any) -> Any:
     """An operation of the table in the type that it names."""
     return np.asarray(apply(name, dtype, [np.asarray(o).astype(NUMPY[dtype])[()] for o in operands])).astype(kind)[()]
 
@@ -136,7 +147,7 @@ def convert(x: Any, kind: Any) -> Any:
     return np.asarray(x).astype(kind)[()]
 
 
-BINARY: Final[dict[str, Function]] = {
+BINARY: Final[dict[str, Binary]] = {
     "arith.addf": lambda a, b: a + b,
     "arith.subf": lambda a, b: a - b,
     "arith.mulf": lambda a, b: a * b,
@@ -176,7 +187,7 @@ def _is_truth(x: Any) -> bool:
     return not isinstance(x, int) and str(x.dtype) == "bool"
 
 
-UNARY: Final[dict[str, Function]] = {
+UNARY: Final[dict[str, Unary]] = {
     "arith.negf": lambda a: -a,
     "math.absf": lambda a: np.abs(a),
     "math.absi": lambda a: np.abs(a),
@@ -187,11 +198,11 @@ UNARY: Final[dict[str, Function]] = {
     "math.roundeven": _of_table("rint"),
     **{f"math.{name}": _kernel(name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")},
 }
-TERNARY: Final[dict[str, Function]] = {
+TERNARY: Final[dict[str, Ternary]] = {
     "math.fma": _of_table("madd"),
-    "arith.select": lambda c, a, b: np.where(c, a, b)[()] if not isinstance(a, int) else (a if c else b),
+    "arith.select": select_values,
 }
-_RELATION: Final[dict[str, Function]] = {
+_RELATION: Final[dict[str, Binary]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
     "lt": lambda a, b: a < b,

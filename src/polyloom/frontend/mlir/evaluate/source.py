@@ -21,7 +21,7 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
-from polyloom.frontend.mlir.element_types import scalar_type
+from polyloom.frontend.mlir.element_types import integer_width, is_kind, scalar_type
 from polyloom.frontend.mlir.evaluate import scalars
 from polyloom.frontend.mlir.reader import Module
 
@@ -36,10 +36,10 @@ _WIDTHS: Final[dict[int, Any]] = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.
 def numpy_type(kind: Any) -> Any:
     """NumPy's type of a scalar, `int` of an index."""
     kind = scalar_type(kind)
-    if isinstance(kind, builtin.IntegerType):
-        found = _WIDTHS.get(kind.width.data, np.int64)
+    if is_kind(kind, builtin.IntegerType):
+        found = _WIDTHS.get(integer_width(kind), np.int64)
         if kind.signedness.data == builtin.Signedness.UNSIGNED:
-            return scalars.UNSIGNED[np.dtype(found).name]
+            return scalars.UNSIGNED[f"int{integer_width(kind)}"]
         return found
     return _FLOATS.get(type(kind), int)
 

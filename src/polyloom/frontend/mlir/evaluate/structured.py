@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from polyloom.frontend.mlir.evaluate.scalars import BINARY, UNARY, convert
+from polyloom.frontend.mlir.evaluate.scalars import BINARY, UNARY, convert, select_values
 
 Body = Callable[..., Any]
 
@@ -34,12 +34,13 @@ def run_structured(
     operands, count = [*inputs, *outputs], len(inputs)
     sizes = iteration_space(maps, operands, loops)
     # Loops that every output is indexed by alone are independent of each other.
-    alone = [{e.position for e in m.results if isinstance(e, AffineDimExpr)} for m in maps[count:]]
+    alone: list[set[int]] = [{e.position for e in m.results if isinstance(e, AffineDimExpr)} for m in maps[count:]]
     whole = all(len(m.results) == len(a) for m, a in zip(maps[count:], alone, strict=True))
-    parallel = sorted(set.intersection(*alone)) if whole and alone else []
+    common = alone[0].intersection(*alone[1:]) if whole and alone else set[int]()
+    parallel = sorted(common)
     others = [n for n in range(loops) if n not in parallel]
-    grid = np.ix_(*(np.arange(sizes[n]) for n in parallel)) if parallel else ()
-    shape = tuple(sizes[n] for n in parallel)
+    grid: Any = np.ix_(*(np.arange(sizes[n]) for n in parallel)) if parallel else ()
+    shape: tuple[int, ...] = tuple(sizes[n] for n in parallel)
     # Element-wise operations may write what they read: all is read before.
     sources = [np.array(s) if any(s is o for o in outputs) and not others else s for s in inputs]
     for point in product(*(range(sizes[n]) for n in others)):
@@ -58,12 +59,12 @@ def _evaluate(expression: Any, at: Sequence[Any]) -> Any:
 
 def _element(operand: Any, found: AffineMap, at: Sequence[Any], shape: tuple[int, ...]) -> Any:
     if not found.results:
-        return operand[()] if isinstance(operand, np.ndarray) else operand
+        return operand[()] if hasattr(operand, "shape") else operand
     index = [_evaluate(e, at) for e in found.results]
     for places, extent in zip(index, operand.shape, strict=True):
         if np.min(places, initial=0) < 0 or np.max(places, initial=0) >= max(extent, 1):
             raise IndexError(f"an element outside of {extent}")
-    taken = operand[tuple(index)]
+    taken: Any = operand[tuple(index)]
     return np.broadcast_to(taken, shape) if shape else taken
 
 
@@ -89,7 +90,7 @@ def named_body(body: str, inputs: int, dtype: Any) -> Body:
         values = elements[:inputs]
         before = elements[inputs]
         if body == "select":
-            return (np.where(values[0], values[1], values[2])[()],)
+            return (select_values(values[0], values[1], values[2]),)
         parts = [widen(v, dtype, "unsigned" in body) for v in values]
         match body:
             case "product":

@@ -20,8 +20,18 @@ from polyloom.frontend.mlir.lowering.structured import Structured
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, constant_of, extreme, integer
 
 _IDENTITY: Final = {
-    **{"addf": 0.0, "mulf": 1.0, "maximumf": -inf, "minimumf": inf, "maxnumf": -inf, "minnumf": inf},
-    **{"addi": 0, "muli": 1, "andi": -1, "ori": 0, "xori": 0, "maxu": 0},
+    "addf": 0.0,
+    "mulf": 1.0,
+    "maximumf": -inf,
+    "minimumf": inf,
+    "maxnumf": -inf,
+    "minnumf": inf,
+    "addi": 0,
+    "muli": 1,
+    "andi": -1,
+    "ori": 0,
+    "xori": 0,
+    "maxu": 0,
 }
 """Neutral elements of the reductions of affine.parallel."""
 _REDUCTIONS: Final = {"maxs": "arith.maxsi", "mins": "arith.minsi", "maxu": "arith.maxui", "minu": "arith.minui"}

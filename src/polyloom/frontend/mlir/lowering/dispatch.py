@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from polyloom.frontend.mlir.dialects.linalg_ops import NAMED
 from polyloom.frontend.mlir.lowering.builder import Frame
 from polyloom.frontend.mlir.lowering.control import Control
-from polyloom.frontend.mlir.lowering.values import Value
+from polyloom.frontend.mlir.lowering.values import Number, Value
 from polyloom.frontend.mlir.reader import Module
 from polyloom.ir.nest_mlir import CALLED
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
@@ -61,7 +61,7 @@ class Lowering(Control):
         for operand in operation.operands:
             found = self.frame.values[operand]
             # In the function they have other names: what they read may change there.
-            if not isinstance(found, type(None)) and getattr(found, "reads", None):
+            if isinstance(found, Number) and found.reads:
                 self.materialize(operand, self.span(operation))
         values = [self.frame.values[o] for o in operation.operands]
         results = self.expand(called, values)
@@ -100,10 +100,10 @@ HANDLERS: Final[dict[str, Handler]] = {
     "tensor.extract": Lowering.load,
     **{f"{name}.dim": Lowering.dimension for name in ("memref", "tensor")},
     **{f"memref.{name}": Lowering.allocate for name in ("alloc", "alloca")},
-    **{name: Lowering.ignore for name in ("memref.dealloc", "memref.assume_alignment", "bufferization.dealloc_tensor")},
-    **{name: Lowering.ignore for name in ("affine.yield", "scf.yield", "scf.reduce", "scf.reduce.return")},
-    **{name: Lowering.ignore for name in ("linalg.yield", "tensor.yield", "memref.alloca_scope.return")},
-    **{name: Lowering.forward for name in ("memref.cast", "tensor.cast", "memref.memory_space_cast")},
+    **dict.fromkeys(("memref.dealloc", "memref.assume_alignment", "bufferization.dealloc_tensor"), Lowering.ignore),
+    **dict.fromkeys(("affine.yield", "scf.yield", "scf.reduce", "scf.reduce.return"), Lowering.ignore),
+    **dict.fromkeys(("linalg.yield", "tensor.yield", "memref.alloca_scope.return"), Lowering.ignore),
+    **dict.fromkeys(("memref.cast", "tensor.cast", "memref.memory_space_cast"), Lowering.forward),
     "memref.rank": Lowering.rank,
     "memref.subview": Lowering.subview,
     **{f"{name}.collapse_shape": Lowering.collapse for name in ("memref", "tensor")},
@@ -128,10 +128,10 @@ HANDLERS: Final[dict[str, Handler]] = {
     "linalg.index": Lowering.loop_index,
     "affine.for": Lowering.affine_for,
     "scf.for": Lowering.scf_for,
-    **{name: Lowering.branch for name in ("affine.if", "scf.if")},
+    **dict.fromkeys(("affine.if", "scf.if"), Lowering.branch),
     "affine.parallel": Lowering.affine_parallel,
     "scf.parallel": Lowering.parallel_for,
-    **{name: Lowering.region for name in ("scf.execute_region", "memref.alloca_scope")},
+    **dict.fromkeys(("scf.execute_region", "memref.alloca_scope"), Lowering.region),
     "func.call": Lowering.call,
     "func.return": Lowering.return_values,
 }

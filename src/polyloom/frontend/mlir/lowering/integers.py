@@ -25,20 +25,42 @@ from polyloom.diagnostics import Span
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import INTEGER
-from polyloom.frontend.mlir.element_types import element_type, is_integer, is_truth, scalar_type
+from polyloom.frontend.mlir.element_types import element_type, is_integer, is_kind, is_truth, scalar_type
 from polyloom.frontend.mlir.lowering.scalars import CONVERSIONS, SIMPLE, Scalars
 from polyloom.frontend.mlir.lowering.values import Number, combine, constant_of, extreme, integer
 
 _OPCODES: Final = {
-    **{"add": "+", "sub": "-", "mul": "*", "divs": "/", "divu": "/", "rems": "%", "remu": "%", "floordivs": "//"},
-    **{"and": "&", "shl": "<<", "shru": ">>"},
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "divs": "/",
+    "divu": "/",
+    "rems": "%",
+    "remu": "%",
+    "floordivs": "//",
+    "and": "&",
+    "shl": "<<",
+    "shru": ">>",
 }
 """By operation of `index`; a shift to the right is defined of what is not negative."""
 _ARITH: Final = {
-    **{"arith.addi": "add", "arith.subi": "sub", "arith.muli": "mul", "arith.divsi": "divs", "arith.divui": "divu"},
-    **{"arith.remsi": "rems", "arith.remui": "remu", "arith.floordivsi": "floordivs", "arith.ceildivsi": "ceildivs"},
-    **{"arith.ceildivui": "ceildivu", "arith.maxsi": "maxs", "arith.minsi": "mins", "arith.maxui": "maxu"},
-    **{"arith.minui": "minu", "arith.andi": "and", "arith.shli": "shl", "arith.shrui": "shru"},
+    "arith.addi": "add",
+    "arith.subi": "sub",
+    "arith.muli": "mul",
+    "arith.divsi": "divs",
+    "arith.divui": "divu",
+    "arith.remsi": "rems",
+    "arith.remui": "remu",
+    "arith.floordivsi": "floordivs",
+    "arith.ceildivsi": "ceildivs",
+    "arith.ceildivui": "ceildivu",
+    "arith.maxsi": "maxs",
+    "arith.minsi": "mins",
+    "arith.maxui": "maxu",
+    "arith.minui": "minu",
+    "arith.andi": "and",
+    "arith.shli": "shl",
+    "arith.shrui": "shru",
 }
 _KIND: Final = {
     AffineBinaryOpKind.Add: "+",
@@ -46,9 +68,9 @@ _KIND: Final = {
     AffineBinaryOpKind.FloorDiv: "//",
     AffineBinaryOpKind.Mod: "mod",
 }
-PREDICATES: Final = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+PREDICATES: Final[tuple[str, ...]] = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 # arith.cmpf: whether it is ordered, and the relation (MLIR language reference, arith.cmpf).
-FLOAT_PREDICATES: Final = (
+FLOAT_PREDICATES: Final[tuple[str, ...]] = (
     *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
@@ -60,7 +82,8 @@ def sign_of(operation: Operation) -> str:
     name = operation.name
     if name == "arith.cmpi":
         number: Any = operation.properties["predicate"]
-        return {"s": "s", "u": "u"}.get(PREDICATES[number.value.data][0], "")
+        predicate: str = PREDICATES[int(number.value.data)]
+        return predicate[0] if predicate[0] in "su" else ""
     if name in SIMPLE:
         return SIMPLE[name][1]
     known = {"arith.ceildivsi": "s", "arith.ceildivui": "u"}
@@ -179,7 +202,7 @@ class Integers(Scalars):
         elif name in ("arith.cmpi", "arith.cmpf"):
             number: Any = operation.properties["predicate"]
             known = PREDICATES if name == "arith.cmpi" else FLOAT_PREDICATES
-            predicate = known[number.value.data]
+            predicate: str = known[int(number.value.data)]
             (self.compare_integers if name == "arith.cmpi" else self.compare_floats)(predicate, operation)
         elif name == "arith.select":
             self.define(result, self.select(values, operation), operation)
@@ -194,7 +217,7 @@ class Integers(Scalars):
         counted = None
         if is_integer(kind) and name in _ARITH:
             counted = self.integer_operation(_ARITH[name], values[0], values[1], operation)
-        is_index = isinstance(kind, builtin.IndexType) or element_type(kind) is None
+        is_index = is_kind(kind, builtin.IndexType) or element_type(kind) is None
         if counted is not None and (is_index or all(v.data is None for v in values)):
             return Number(element_type(kind), None, counted.integer)
         found = self.data_arithmetic(name, values, operation, written)
@@ -271,7 +294,7 @@ class Integers(Scalars):
         if first.integer is not None and second.integer is not None and values[0].truth is not None and not reads:
             counted = Node("choose", at, INTEGER, (test, first.integer, second.integer))
         written = str(scalar_type(operation.results[0].type))
-        is_index = isinstance(operation.results[0].type, builtin.IndexType)
+        is_index = is_kind(operation.results[0].type, builtin.IndexType)
         if counted is not None and (is_index or first.dtype is None):
             return Number(first.dtype, None, counted)
         (a, dtype), (b, _) = (self.number_data(v, operation, written) for v in (first, second))

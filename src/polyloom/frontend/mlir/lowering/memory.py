@@ -12,7 +12,7 @@ from xdsl.dialects import builtin
 from xdsl.ir import Operation, SSAValue
 
 from polyloom.frontend.loops.tree import Node
-from polyloom.frontend.mlir.element_types import DYNAMIC, UNSIGNED_OF, element_type, layout_obstacle
+from polyloom.frontend.mlir.element_types import DYNAMIC, UNSIGNED_OF, element_type, is_kind, layout_obstacle
 from polyloom.frontend.mlir.lowering.integers import Integers, map_trees, sign_of
 from polyloom.frontend.mlir.lowering.scalars import convert
 from polyloom.frontend.mlir.lowering.values import (
@@ -27,7 +27,6 @@ from polyloom.frontend.mlir.lowering.values import (
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine
 
-
 UNSIGNED_MARK: Final = "polyloom.unsigned"
 """Attribute of an array of integers without a sign."""
 
@@ -38,7 +37,7 @@ class Memory(Integers):
     def array_type(self, kind: Any, operation: Operation) -> ElementType:
         """The element type of an array. Raises PL0173 for what has no extents or no elements of our types."""
         help = "element types are i1, integers of 8, 16 and 32 bits, index, f16, f32 and f64; use one of these"
-        if isinstance(kind, builtin.UnrankedMemRefType | builtin.UnrankedTensorType):
+        if is_kind(kind, builtin.UnrankedMemRefType | builtin.UnrankedTensorType):
             message = f"{kind} has no rank, so that no loop can run over it"
             raise self.refuse("PL0173", message, operation, "give the rank: memref<?x?xf32>")
         obstacle = layout_obstacle(kind)
@@ -240,7 +239,7 @@ class Memory(Integers):
         name = symbol.string_value()
         found = self.module.symbols.get(name)
         value: Any = None if found is None else found.properties.get("initial_value")
-        if not isinstance(value, builtin.DenseIntOrFPElementsAttr):
+        if not is_kind(value, builtin.DenseIntOrFPElementsAttr):
             help = "give it a value: `memref.global constant @t : memref<2xf32> = dense<[1.0, 2.0]>`"
             raise self.refuse("PL0173", f"the table @{name} has no elements", operation, help)
         self.frame.values[operation.results[0]] = self.table(value, operation.results[0], name, operation)

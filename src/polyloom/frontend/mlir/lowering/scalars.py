@@ -16,7 +16,7 @@ from polyloom.diagnostics import Span
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE
-from polyloom.frontend.mlir.element_types import SIGNED_OF, UNSIGNED_OF, element_type
+from polyloom.frontend.mlir.element_types import SIGNED_OF, UNSIGNED_OF, element_type, integer_width, is_kind
 from polyloom.frontend.mlir.lowering.builder import Builder
 from polyloom.frontend.mlir.lowering.values import Number
 from polyloom.ir.numbers import element_constant
@@ -27,12 +27,25 @@ UNSIGNED: Final = ("u",)
 SIMPLE: Final[dict[str, tuple[str, str]]] = {
     **{f"arith.{name}f": (name, "") for name in ("add", "sub", "mul", "div")},
     **{f"arith.{name}i": (name, "") for name in ("add", "sub", "mul", "and", "or", "xor")},
-    **{"arith.negf": ("neg", ""), "arith.shli": ("shl", ""), "arith.divsi": ("div", "s"), "arith.divui": ("div", "u")},
-    **{"arith.remsi": ("rem", "s"), "arith.remui": ("rem", "u"), "arith.floordivsi": ("floordiv", "s")},
-    **{"arith.shrsi": ("shr", "s"), "arith.shrui": ("shr", "u"), "arith.minsi": ("min", "s")},
-    **{"arith.maxsi": ("max", "s"), "arith.minui": ("min", "u"), "arith.maxui": ("max", "u")},
-    **{"arith.maxnumf": ("max", ""), "arith.minnumf": ("min", "")},
-    **{"math.absf": ("abs", ""), "math.absi": ("abs", "s"), "math.fma": ("madd", ""), "math.roundeven": ("rint", "")},
+    "arith.negf": ("neg", ""),
+    "arith.shli": ("shl", ""),
+    "arith.divsi": ("div", "s"),
+    "arith.divui": ("div", "u"),
+    "arith.remsi": ("rem", "s"),
+    "arith.remui": ("rem", "u"),
+    "arith.floordivsi": ("floordiv", "s"),
+    "arith.shrsi": ("shr", "s"),
+    "arith.shrui": ("shr", "u"),
+    "arith.minsi": ("min", "s"),
+    "arith.maxsi": ("max", "s"),
+    "arith.minui": ("min", "u"),
+    "arith.maxui": ("max", "u"),
+    "arith.maxnumf": ("max", ""),
+    "arith.minnumf": ("min", ""),
+    "math.absf": ("abs", ""),
+    "math.absi": ("abs", "s"),
+    "math.fma": ("madd", ""),
+    "math.roundeven": ("rint", ""),
     **{f"math.{name}": (name, "") for name in ("exp", "exp2", "log", "sin", "cos", "tanh", "sqrt")},
     **{f"math.{name}": (name, "") for name in ("floor", "ceil", "round", "trunc")},
 }
@@ -170,8 +183,8 @@ class Scalars(Builder):
         at = self.span(operation)
         value = attribute.value.data
         dtype = element_type(kind)
-        if isinstance(kind, builtin.IndexType | builtin.IntegerType):
-            width = kind.width.data if isinstance(kind, builtin.IntegerType) else 64
+        if is_kind(kind, builtin.IndexType | builtin.IntegerType):
+            width = integer_width(kind) or 64
             number = int(value)
             # Signless: the same bits are written as -1 and as 255.
             if number >= 1 << (width - 1) and width > 1:
@@ -180,7 +193,7 @@ class Scalars(Builder):
             if width == 1:
                 held = make.constant(int(bool(number)), CTYPE["bool"], at)
                 return Number("bool", held)
-            is_index = isinstance(kind, builtin.IndexType)
+            is_index = is_kind(kind, builtin.IndexType)
             data = None if dtype is None or is_index else make.constant(number, CTYPE[dtype], at)
             return Number(dtype, data, node)
         if dtype is None:

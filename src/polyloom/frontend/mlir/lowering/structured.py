@@ -16,7 +16,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import print_tree
 from polyloom.frontend.mlir.dialects.linalg_ops import NAMED
-from polyloom.frontend.mlir.element_types import is_shaped, scalar_type
+from polyloom.frontend.mlir.element_types import is_kind, is_shaped, scalar_type
 from polyloom.frontend.mlir.lowering.integers import map_trees
 from polyloom.frontend.mlir.lowering.tensors import Tensors
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, element_node
@@ -76,7 +76,7 @@ class Structured(Tensors):
         targets = list[View]()
         for n, output in enumerate(outputs):
             keeps = structure.reads[n] or not _covers(structure.maps[count + n], structure.loops)
-            is_tensor = isinstance(output.type, builtin.TensorType)
+            is_tensor = is_kind(output.type, builtin.TensorType)
             found = self.destination(output, operation, keeps=keeps) if is_tensor else self.view(output)
             targets.append(found)
         self.check_overlap(operation, inputs, targets, structure)
@@ -210,7 +210,7 @@ class Structured(Tensors):
             parent = around.parent_op()
             around = None if parent is None else parent.parent
         assert around is not None
-        self.frame.values[operation.results[0]] = Number("i32", None, self.counters_of[around][dim.value.data])
+        self.frame.values[operation.results[0]] = Number("i32", None, self.counters_of[around][int(dim.value.data)])
 
     def reduction(self, operation: Any) -> Structure:
         """linalg.reduce: the axes of the input, with those that stay first in the output."""
@@ -229,7 +229,7 @@ class Structured(Tensors):
         strides, dilations = (_numbers(operation, k, windows) for k in ("strides", "dilations"))
         maps, loops = parse_axes(axes, strides, dilations)
         given = operation.attributes.get("indexing_maps")
-        if isinstance(given, builtin.ArrayAttr):
+        if is_kind(given, builtin.ArrayAttr):
             maps = [m.data for m in given.data]
             loops = maps[0].num_dims
         kind = scalar_type(operation.outputs[0].type)

@@ -12,6 +12,7 @@ from xdsl.dialects import builtin
 from xdsl.ir import Block, Operation, SSAValue
 
 from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.mlir.element_types import is_kind
 from polyloom.frontend.mlir.lowering.memory import Memory
 from polyloom.frontend.mlir.lowering.values import Number, View, combine, element_node, integer
 
@@ -69,7 +70,7 @@ class Tensors(Memory):
         dynamic, copied, _ = counts.get_values()
         result: Any = operation.results[0]
         if copied:
-            source = self.view(operation.operands[dynamic])
+            source = self.view(operation.operands[int(dynamic)])
             made = self.local_array(self.name_hint(result), source.dtype, source.shape, operation)
             self.copy_elements(source, made, self.span(operation))
             self.frame.values[result] = made
@@ -127,9 +128,9 @@ class Tensors(Memory):
     def concatenate(self, operation: Operation) -> None:
         """tensor.concat: each operand behind the one before it."""
         dim: Any = operation.properties["dim"]
-        axis, at = dim.value.data, self.span(operation)
+        axis, at = int(dim.value.data), self.span(operation)
         views = [self.view(o) for o in operation.operands]
-        total = views[0].shape[axis]
+        total: Node = views[0].shape[axis]
         for view in views[1:]:
             total = combine("+", total, view.shape[axis], at)
         shape = [total if n == axis else s for n, s in enumerate(views[0].shape)]
@@ -214,15 +215,15 @@ class Tensors(Memory):
     def scalar_operation(self, operation: Operation) -> None:
         """arith and math, on tensors element by element."""
         kind: Any = operation.results[0].type
-        if isinstance(kind, builtin.VectorType | builtin.MemRefType):
+        if is_kind(kind, builtin.VectorType | builtin.MemRefType):
             message = f"{operation.name} gives a value of the type {kind}, which no variable holds"
             raise self.refuse("PL0173", message, operation, "write it on scalars, or on tensors")
-        if not isinstance(kind, builtin.TensorType):
+        if not is_kind(kind, builtin.TensorType):
             super().scalar_operation(operation)
             return
         value: Any = operation.properties.get("value")
         result, at = operation.results[0], self.span(operation)
-        if isinstance(value, builtin.DenseIntOrFPElementsAttr):
+        if is_kind(value, builtin.DenseIntOrFPElementsAttr):
             self.frame.values[result] = self.table(value, result, self.name_hint(result), operation)
             return
         views = {o: self.frame.values[o] for o in operation.operands}
