@@ -328,11 +328,17 @@ def run_together(
 
 
 def load(
-    path: str | PathLike[str], *, source: str | PathLike[str] | Sequence[str | PathLike[str]] = ()
+    path: str | PathLike[str],
+    *,
+    source: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    on: str | None = None,
 ) -> Compiled | Instance:
-    """Load a saved file; of which kind, its first bytes tell. Its page shows the lines of the `source` (a file or
+    """Load a saved file; of which kind, its first bytes tell. A module of MLIR (`x.mlir`, or `x.mlir:NAME`) is compiled
+    for `on`, as by `compile`. Its page shows the lines of the `source` (a file or
     several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
     PL07xx."""
+    if frontend.source_file(fspath(path)).endswith(".mlir"):
+        return compile(path, on)
     data = registry.read_program_file(path)
     named = (source,) if isinstance(source, str | PathLike) else source
     return decode(fspath(path), data, texts([fspath(each) for each in named]))

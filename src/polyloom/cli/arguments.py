@@ -38,6 +38,7 @@ class Request(argparse.Namespace):
     strategy: str
     peer: str | None
     frontiers: bool
+    language: str | None
     max_frontier: str
     post: bool
     function: str | None

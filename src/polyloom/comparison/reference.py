@@ -69,7 +69,7 @@ def read(source: Any, options: Options) -> Origin:
     if isinstance(source, Plan | Program):
         return _source_origin(frontend.plan_source(source))
     path = str(source)
-    if frontend.source_file(path).endswith(".py"):
+    if frontend.source_file(path).endswith((".py", ".mlir")):
         return _nest_origin(*frontend.python_nest(path, options), path)
     if frontend.source_file(path).endswith(".c"):
         return _nest_origin(*frontend.c_function(path, options), path)

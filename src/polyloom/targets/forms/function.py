@@ -65,12 +65,12 @@ def form(model: Callable[[Any, Any], Model]) -> Form:
     def load(written: Written, place: Any, options: Any) -> Subject:
         return _load(written, model(place, options))
 
-    return Form("function", "a function (.c, .py)", _accepts, load)
+    return Form("function", "a function (.c, .py, .mlir)", _accepts, load)
 
 
 def _accepts(written: Written) -> bool:
     if (path := written.path) is not None:
-        return frontend.source_file(path).endswith((".c", ".py"))
+        return frontend.source_file(path).endswith((".c", ".py", ".mlir"))
     return isinstance(written.value, Kernel)
 
 

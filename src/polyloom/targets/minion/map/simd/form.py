@@ -58,9 +58,9 @@ def read_function(written: Written) -> Read | None:
     if isinstance(value, Source):
         return None if value.nest is None else Read(value.nest, value.reference, value.path)
     path = written.path
-    if path is None or not frontend.source_file(path).endswith((".py", ".c")):
+    if path is None or not frontend.source_file(path).endswith((".py", ".c", ".mlir")):
         return None
-    if frontend.source_file(path).endswith(".py"):
+    if frontend.source_file(path).endswith((".py", ".mlir")):
         return Read(*frontend.python_nest(path, written.options), path)
     # Loaded late: reading C needs clang's library, which a Python kernel does not.
     from polyloom.frontend.c import load
