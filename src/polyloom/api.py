@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from polyloom import files, frontend
 from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, Diagnostic, PolyloomError, input_error
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options, Source
 from polyloom.ir.pla import Program
@@ -252,7 +253,7 @@ def _program_error(written: Written) -> PolyloomError | None:
 
 
 def compile(
-    source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
+    source: Source | Kernel | ArraySource | Plan | Program | str | PathLike[str] | Any,
     on: str | None = None,
     *,
     function: str | None = None,
@@ -332,13 +333,16 @@ def load(
     *,
     source: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     on: str | None = None,
-) -> Compiled | Instance:
+    options: Options | None = None,
+) -> Compiled | Instance | ArraySource:
     """Load a saved file; of which kind, its first bytes tell. A module of MLIR (`x.mlir`, or `x.mlir:NAME`) is compiled
-    for `on`, as by `compile`. Its page shows the lines of the `source` (a file or
-    several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
-    PL07xx."""
+    for `on`, as by `compile`; a model (.onnx) is read as `options` say, for `compile` and to be called on arrays. Its
+    page shows the lines of the `source` (a file or several) that it was compiled from; no source is opened that is not
+    given. Errors: PL0104, PL0807, PL0810 and PL07xx."""
     if frontend.source_file(fspath(path)).endswith(".mlir"):
         return compile(path, on)
+    if frontend.is_array_file(fspath(path)):
+        return frontend.array_source(fspath(path), options or Options())
     data = registry.read_program_file(path)
     named = (source,) if isinstance(source, str | PathLike) else source
     return decode(fspath(path), data, texts([fspath(each) for each in named]))
@@ -374,7 +378,7 @@ def _file_diagnostic(diagnostic: Diagnostic, path: str) -> Diagnostic:
 
 def prove(
     file: Compiled | Instance | str | PathLike[str],
-    source: Source | Kernel | Plan | Program | str | PathLike[str] | Any,
+    source: Source | Kernel | ArraySource | Plan | Program | str | PathLike[str] | Any,
     values: Mapping[str, int] | None = None,
     /,
     *,

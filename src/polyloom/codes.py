@@ -276,6 +276,53 @@ CODES: dict[str, tuple[str, str]] = {
         "A note: a call, or a loop that only repeats, is left out of the function, since `--ignore` names it. Runs are "
         "compared with the function without it.",
     ),
+    # PL018x: ONNX models (frontend)
+    "PL0180": (
+        "the package onnx is not installed",
+        f"It reads ONNX models: `{install_command('onnx')}`.",
+    ),
+    "PL0181": (
+        "no ONNX model, or a newer one",
+        "The file is cut, has another format, or a tensor whose elements are not as many as its shape says; or it "
+        "needs an operator set that the installed package onnx does not know. Export it with an older set: "
+        "`torch.onnx.export(..., opset_version=21)`.",
+    ),
+    "PL0182": (
+        "wrong model",
+        "A node reads what no node gives, misses an input or an attribute, or has shapes or types that do not fit. The "
+        "package onnx says the same: `onnx.checker.check_model(model, full_check=True)`.",
+    ),
+    "PL0183": (
+        "operator that is not read",
+        "The page on ONNX lists the operators. Others are read where ONNX defines them as functions of these. Compute "
+        "the value with listed operators, or leave the node out of the model.",
+    ),
+    "PL0184": (
+        "use of an operator that is not read",
+        "The operator is read, but not with this mode, this output, or sizes that are not known. Give sizes when the "
+        "model is read: `polyloom run model.onnx --set batch=4`.",
+    ),
+    "PL0185": (
+        "type of elements that machines lack",
+        "Machines have integers of 8 to 32 bits, half, single and double precision, and bool. Inputs of int64 are "
+        "bound when the model is read, where they give shapes, axes or indices: `--set axes=0,1`, or "
+        "`--set axes=axes.npy`; declare others as int32.",
+    ),
+    "PL0186": (
+        "loops, branches, sequences or unknown ranks",
+        "A graph is read as a sequence of tensors with known ranks. Unroll loops, choose a branch, and give every "
+        "input a shape, before the model is exported.",
+    ),
+    "PL0187": (
+        "data beside the model",
+        "The model keeps tensors in another file, which is opened only if you name it: "
+        "`polyloom run model.onnx --data model.onnx.data`.",
+    ),
+    "PL0188": (
+        "shape that depends on data",
+        "Shapes, axes and the like are known when a program is compiled. Make them constants of the model, or bind the "
+        "input that gives them: `--set shape=2,3`.",
+    ),
     # PL02xx: meaning of a program (frontend, analysis)
     "PL0201": (
         "not expressible by affine inequalities",

@@ -19,6 +19,7 @@ from typing import Final
 import polyloom
 from polyloom import _native
 from polyloom.exploration import store
+from polyloom.frontend import is_array_file
 
 _OUTPUTS: Final = ("-o", "--report", "--trace", "--out")
 _SWEEP: Final = (store.SPEC, store.ROWS, "lock", f"{store.ROWS}-wal", f"{store.ROWS}-shm")
@@ -40,6 +41,8 @@ def _installed() -> tuple[str, ...]:
 
 
 INSTALLED: Final = _installed()
+CHILD: Final = str(Path(polyloom.__file__).parent / "frontend" / "onnx" / "child.py")
+"""The one program that is started: for models alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class Allowed:
     temporary: str
     reads: frozenset[str]
     writes: frozenset[str]
+    starts_child: bool = False
+    """Whether a process may be started: the one that infers shapes of a model."""
 
     def may_read(self, path: str) -> bool:
         return path in self.reads or self.may_write(path) or path.startswith((*_MACHINE, *INSTALLED))
@@ -76,7 +81,8 @@ def of_command(words: Sequence[str], folder: str, temporary: str) -> Allowed:
         else:
             reads |= {_real(folder, each) for each in (word, *re.split("[=:@,]", word)) if _is_there(folder, each)}
     reads |= {os.path.dirname(path) for path in writes}
-    return Allowed(folder, temporary, frozenset(reads), frozenset(writes))
+    starts_child = any(map(is_array_file, words))
+    return Allowed(folder, temporary, frozenset(reads), frozenset(writes), starts_child)
 
 
 def _is_there(folder: str, name: str) -> bool:

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from tests.device.devices import ROOT
 from tests.fuzz import tracing
-from tests.fuzz.allowed import Allowed, of_command
+from tests.fuzz.allowed import CHILD, Allowed, of_command
 from tests.fuzz.isolated import MEMORY, TooLong, heed_limits, limited
 
 from polyloom.diagnostics import INTERNAL
@@ -65,6 +65,12 @@ class Guard:
             self.allowed = allowed
 
     def _finding(self, event: str, arguments: tuple[Any, ...], allowed: Allowed) -> str | None:
+        if (
+            event == "subprocess.Popen"
+            and allowed.starts_child
+            and list(arguments[1][:3]) == [sys.executable, "-P", CHILD]
+        ):
+            return None
         if event in (*_PROCESSES, *_NETWORK, "pickle.find_class"):
             return f"{event} {arguments}"
         if event == "open":
@@ -99,7 +105,12 @@ def attempt(guard: Guard, words: Sequence[str], run: Callable[[Sequence[str]], o
     folder, temporary = os.getcwd(), os.environ["TMPDIR"]
     guard.allowed, guard.found = None, []
     allowed = of_command(words, folder, temporary)
-    made = {"words": words, "reads": sorted(allowed.reads), "writes": sorted(allowed.writes)}
+    made = {
+        "words": words,
+        "reads": sorted(allowed.reads),
+        "writes": sorted(allowed.writes),
+        "child": allowed.starts_child,
+    }
     with open(os.path.join(temporary, os.pardir, MANIFEST), "a", encoding="utf-8") as manifest:
         manifest.write(json.dumps({**made, "folder": folder, "temporary": temporary}) + "\n")
 

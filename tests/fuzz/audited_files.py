@@ -18,7 +18,7 @@ from typing import Final
 
 from tests.device.devices import ROOT
 from tests.files import kinds
-from tests.fuzz import assembly, damage, readers
+from tests.fuzz import assembly, damage, onnx_models, readers
 
 from polyloom.cli import main
 from polyloom.exploration import store
@@ -119,6 +119,9 @@ def _texts() -> Iterator[Audited]:
         members = [*(path.read_bytes() for path in paths), *based]
         Path(f"{target}.s").write_bytes(assembly.NOTATIONS[{"belt": "belt:silver", "minion": "minion:4"}[target]]()[-1])
         yield _kind(f"{target}.toml", members, text, f"machines {target}.toml", f"asm {target}.s --on {on} -o made.bin")
+    beside = [*onnx_models.onnx_seeds()[:1], onnx_models.names_decoy()]
+    bytes_or_graph = onnx_models.damage_model
+    yield _kind("n.onnx", beside, bytes_or_graph, "show n.onnx", "run n.onnx batch=2 --on riscv --report page.html")
     yield _kind("w.toml", readers.mappings(), text, "compile matvec.pla --mapping w.toml -o made.plsc")
     yield _kind("t.litmus", readers.tests(), text, "litmus t.litmus --max-executions 500")
     yield _kind("t.log", [readers.LOG], text, "litmus t.litmus --against t.log --max-executions 500")

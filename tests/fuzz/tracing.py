@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.fuzz.allowed import Allowed
+from tests.fuzz.allowed import CHILD, Allowed
 
 BEGIN, END = "/polyloom-audit/begin", "/polyloom-audit/end"
 """Paths that are asked for around each command, in the order of the manifest."""
@@ -64,7 +64,11 @@ def finding(log: Path, manifest: Path) -> str | None:
                 number += 1
                 made = commands[number]
                 current = Allowed(
-                    made["folder"], made["temporary"], frozenset(made["reads"]), frozenset(made["writes"])
+                    made["folder"],
+                    made["temporary"],
+                    frozenset(made["reads"]),
+                    frozenset(made["writes"]),
+                    made["child"],
                 )
             elif END in line:
                 current = None
@@ -79,7 +83,9 @@ def _of_line(line: str, allowed: Allowed) -> str | None:
         return None  # the end of a call that is written in two lines, a signal, an exit
     call, rest = match.groups()
     if call in _PROCESSES:
-        return None if "CLONE_THREAD" in rest else f"{call} starts a process"
+        # What is started is judged by its name, where it may be something at all.
+        is_child = allowed.starts_child and (CHILD in rest or not call.startswith("exec"))
+        return None if "CLONE_THREAD" in rest or is_child else f"{call} starts a process"
     if call in _NETWORK:
         return f"{call} uses the network"
     if call in _OPENS:

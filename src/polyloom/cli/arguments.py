@@ -143,7 +143,9 @@ def file_operand(parser: Parser, help: str) -> None:
 
 def source_operand(parser: Parser, more: str = "", *, sets: bool = True) -> None:
     """A file of equations or of functions, and how the latter are read; `sets`: with `--set` for its arguments."""
-    file_operand(parser, f"a function (.py, .c; FILE:NAME for one of several) or equations (.pla){more}")
+    file_operand(
+        parser, f"a function (.py, .c; FILE:NAME for one of several), equations (.pla) or a model (.onnx){more}"
+    )
     function_options(parser, sets=sets)
 
 
@@ -177,8 +179,13 @@ def function_options(parser: Parser, *, sets: bool = True) -> None:
     )
     parser.set_defaults(values=[])
     if sets:
-        help = "C: an integer argument has this value alone, so that it may be a step or a stride: p->taps=8"
+        help = (
+            "C: an integer argument has this value alone, so that it may be a step or a stride: p->taps=8; ONNX: so "
+            "has a size, or an input that gives a shape: axes=0,1"
+        )
         group.add_argument("--set", dest="values", metavar="NAME=VALUE", action="append", help=help)
+    help = "ONNX: a file beside the model with its data; no other is opened"
+    group.add_argument("--data", metavar="FILE", action="append", default=[], help=help)
     group.add_argument(
         "--single-constants", action="store_true", help="C: constants without a suffix are single precision"
     )

@@ -28,6 +28,7 @@ def reading_options(request: Request) -> Options:
         tuple(request.companions),
         tuple(name for names in request.ignore for name in names.split(",") if name),
         tuple(request.values),
+        data=tuple(request.data),
     )
 
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options, Reference
 from polyloom.frontend.source import Source as Loaded
@@ -57,6 +59,7 @@ class Origin:
     work: Callable[[Mapping[str, int]], Work]
     compulsory: Callable[[Mapping[str, int]], int | None]
     hidden: Callable[[Mapping[str, int]], frozenset[str]] | None = None
+    data: Arrays = field(default_factory=dict[str, Any], repr=False)
     text: str = field(default="", repr=False)
 
 
@@ -64,11 +67,15 @@ def read(source: Any, options: Options) -> Origin:
     """Errors: those of reading, such as PL0104, PL013x, PL015x for what is no loop nest, and PL0810."""
     if isinstance(source, Kernel):
         return _nest_origin(source.nest, source.reference, source.path)
+    if isinstance(source, ArraySource):
+        return replace(_nest_origin(source.nest, source.reference, source.path), data=source.data)
     if isinstance(source, Loaded):
         return _source_origin(source)
     if isinstance(source, Plan | Program):
         return _source_origin(frontend.plan_source(source))
     path = str(source)
+    if frontend.is_array_file(path):
+        return read(frontend.array_source(path, options), options)
     if frontend.source_file(path).endswith((".py", ".mlir")):
         return _nest_origin(*frontend.python_nest(path, options), path)
     if frontend.source_file(path).endswith(".c"):
@@ -78,7 +85,7 @@ def read(source: Any, options: Options) -> Origin:
 
 def _source_origin(source: Loaded) -> Origin:
     if source.nest is not None:
-        return _nest_origin(source.nest, source.reference, source.path)
+        return replace(_nest_origin(source.nest, source.reference, source.path), data=source.data)
     spans = (e.span for phase in source.plan.phases for e in phase.program.equations)
     text = next((span.source.text for span in spans if span is not None), "")
     taken = signature.plan_signature(source.plan)
@@ -118,7 +125,7 @@ def make_task(
 ) -> Task:
     """For these values: parameters, scalars and arrays by name, which may have the shapes that `others` declare.
     Errors: PL0230 to PL0233, PL0804, PL0819, PL0820."""
-    values, taken = make_inputs(origin.signature, given, seed, fill, origin.hidden, ranges, others)
+    values, taken = make_inputs(origin.signature, given, seed, fill, origin.hidden, ranges, others, origin.data)
     # Copies: a reference may write into its arguments, as C functions do, and every row needs the inputs as they were.
     expected = with_deep_stack(origin.reference)(values, {name: array.copy() for name, array in taken.items()})
     return Task(
@@ -155,13 +162,16 @@ def make_inputs(
     hidden: made.Hidden | None,
     ranges: made.Ranges | None,
     others: Sequence[Signature] = (),
+    data: Arrays = MappingProxyType({}),
 ) -> tuple[dict[str, int], Arrays]:
     """Values of the parameters, and every input, given or made up."""
     numbers = {n: v for n, v in given.items() if not hasattr(v, "shape")}
     arrays = {n: v for n, v in given.items() if n not in numbers}
     values, scalars = made.read_values(of, numbers)
     arrays = {**scalars, **{name: _reshape_input(of, others, values, name, array) for name, array in arrays.items()}}
-    return values, made.complete_inputs(of, values, arrays, seed=seed, fill=fill, hidden=hidden, ranges=ranges)
+    return values, made.complete_inputs(
+        of, values, arrays, seed=seed, fill=fill, hidden=hidden, ranges=ranges, data=data
+    )
 
 
 def _reshape_input(of: Signature, others: Sequence[Signature], values: Mapping[str, int], name: str, array: Any) -> Any:

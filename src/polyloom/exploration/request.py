@@ -22,6 +22,7 @@ from polyloom.exploration.point_condition import Where
 from polyloom.exploration.row import OBJECTIVES, Level
 from polyloom.exploration.space import Point, Space
 from polyloom.frontend import source_file
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Options
@@ -76,6 +77,8 @@ def collect_text(source: Any, reading: Options) -> Text:
         others = dependencies_with_options(file, reading)
         # Relative names: the same folder elsewhere, or on another machine, has the same keys.
         return Text(own, tuple((relpath(other, folder), files.read(other)) for other in others))
+    if isinstance(source, ArraySource):
+        return Text(files.read(source.path))
     if isinstance(source, Kernel):
         # Its nest has the constants that the names of its module stand for.
         return Text(f"{source.name}\n{source.source}\n{with_deep_stack(print_c)(source.nest)}".encode())

@@ -2,9 +2,9 @@
 """Front ends by file type: a file, a function or a program becomes a plan, with the source's own behaviour as
 reference.
 
-`load` chooses by the file's ending: `.pla` holds equations, `.py`, `.c` and `.mlir` functions. A function
-becomes a nest, is checked for all parameter values, and becomes a plan through `transform.plan`; equations are a plan
-of one phase already.
+`load` chooses by the file's ending: `.pla` holds equations, `.py`, `.c` and `.mlir` functions, `.onnx` a model. A
+function becomes a nest, is checked for all parameter values, and becomes a plan through `transform.plan`; equations are
+a plan of one phase already.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.source import Options, Reference, Source
 from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Program
@@ -29,8 +30,11 @@ from polyloom.recursion import nesting_error, with_deep_stack
 __all__ = [
     "Options",
     "Source",
+    "array_nest",
+    "array_source",
     "c_function",
     "c_nest",
+    "is_array_file",
     "is_source",
     "load",
     "nest_source",
@@ -43,15 +47,18 @@ __all__ = [
 ]
 
 _FUNCTIONS: Final = (".py", ".c", ".mlir")
+ARRAY_FILES: Final = (".onnx",)
+"""Endings of files that are programs of whole arrays."""
 _MEANT_FOR: Final = {
     "function": ("--function", _FUNCTIONS),
-    "reassociate": ("--reassociate", _FUNCTIONS),
+    "reassociate": ("--reassociate", (*_FUNCTIONS, *ARRAY_FILES)),
     "includes": ("-I", (".c",)),
     "defines": ("-D", (".c",)),
     "shapes": ("--shape", (".c",)),
     "companions": ("--with", (".c",)),
     "ignore": ("--ignore", (".c",)),
-    "values": ("--set", (".c",)),
+    "values": ("--set", (".c", ".onnx")),
+    "data": ("--data", (".onnx",)),
     "single_constants": ("--single-constants", (".c",)),
 }
 """By field of `Options`: how it is written, and the endings of the files that it is for."""
@@ -62,7 +69,7 @@ def load(path: str, options: Options | None = None, watch: Watch | None = None) 
     sees the passes that make equations of a function (`transform.PASSES`)."""
     file, chosen = split_function_name(path, options or Options())
     if not is_source(path):
-        help = "give a file whose name ends in .py, .c or .mlir (a function), or in .pla (equations)"
+        help = "give a file whose name ends in .py, .c or .mlir (a function), in .pla (equations) or in .onnx (a model)"
         raise input_error("PL0810", f"'{path}' is not a program", help=help)
     # Before anything is read: a wrong option is reported even where the file has errors of its own.
     _check_options(file, chosen)
@@ -153,6 +160,28 @@ def python_nest(path: str, options: Options, *, indirect: bool = False) -> tuple
     return with_deep_stack(nest_check.check_with_least_sizes)(nest), reference
 
 
+def array_source(path: str, options: Options) -> ArraySource:
+    """Program of whole arrays that a model is. Errors: PL018x."""
+    # Imported when used: the package that reads it belongs to an extra, which an installation may lack.
+    from polyloom.frontend.onnx import load_model
+
+    _check_options(path, options)
+    return load_model(path, options)
+
+
+def array_nest(source: ArraySource, *, indirect: bool = False) -> tuple[Nest, Reference]:
+    """Checked nest of a program of whole arrays, and its reference. Errors: PL024x."""
+    from polyloom.analysis import nest_check
+
+    nest = source.indirect if indirect else source.nest
+    return with_deep_stack(nest_check.check_with_least_sizes)(nest), source.reference
+
+
+def is_array_file(path: str) -> bool:
+    """Whether a file is a program of whole arrays, by its ending."""
+    return path.endswith(ARRAY_FILES)
+
+
 def c_nest(path: str, options: Options) -> Nest:
     """The nest of a C function, without a plan for arrays. Errors: PL0104, PL015x, PL016x, PL024x."""
     return c_function(path, options)[0]
@@ -170,7 +199,7 @@ def c_function(path: str, options: Options) -> tuple[Nest, Reference]:
 
 def is_source(path: str) -> bool:
     """Whether `path` names a source, and not a file that polyloom wrote."""
-    return source_file(path).endswith((".pla", *_FUNCTIONS))
+    return source_file(path).endswith((".pla", *_FUNCTIONS, *ARRAY_FILES))
 
 
 def source_file(path: str) -> str:
@@ -185,6 +214,10 @@ def _load_equations(file: str) -> Source:
 
 
 def _load_function(file: str, options: Options, watch: Watch | None) -> Source:
+    if is_array_file(file):
+        source = array_source(file, options)
+        made = nest_source(source.nest, source.reference, file, reassociate=options.reassociate, watch=watch)
+        return replace(made, data=source.data)
     if file.endswith(".c"):
         from polyloom.frontend.c import load as read
     elif file.endswith(".mlir"):

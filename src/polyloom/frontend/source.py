@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,13 +41,14 @@ class Options:
     ignore: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     instead: tuple[tuple[str, str], ...] = ()
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A loaded function. `nest` and `system` are None for equation programs, whose reference is their interpreter.
     `exact` is False where `--reassociate` changed the order of an f32 reduction: then results are close, not equal.
-    `seconds` is how long reading took."""
+    `seconds` is how long reading took. `data` are elements of inputs that the source brings."""
 
     path: str
     plan: Plan
@@ -55,3 +57,4 @@ class Source:
     system: System | None = None
     exact: bool = True
     seconds: float = 0.0
+    data: Arrays = field(default_factory=dict[str, Any], repr=False)

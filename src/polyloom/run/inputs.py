@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from operator import index
+from types import MappingProxyType
 from typing import Any, Final, Literal, SupportsIndex
 
 import numpy as np
@@ -180,10 +181,12 @@ def complete_inputs(
     fill: Fill | None = None,
     hidden: Hidden | None = None,
     ranges: Ranges | None = None,
+    data: Mapping[str, Array] = MappingProxyType({}),
 ) -> dict[str, Array]:
-    """Complete inputs: those that are given, checked, and others made up from `seed`: scalars always, arrays where none
-    is given or `fill` is "random"; what is used as an index within `ranges`. Of a program whose source is not known,
-    nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232, PL0804, PL0820."""
+    """Complete inputs: those that are given or that the source brings as `data`, checked, and others made up from
+    `seed`: scalars always, arrays where none is given or `fill` is "random"; what is used as an index within `ranges`.
+    Of a program whose source is not known, nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232,
+    PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
     known = {a.name: a for a in signature.inputs}
@@ -199,6 +202,7 @@ def complete_inputs(
             taken[name] = np.asarray(value)
         elif name not in checked:
             raise _unknown_input_error(signature, name)
+    taken |= {name: array for name, array in data.items() if name in known and name not in taken}
     # A size that is also an argument of the routine needs no value of its own.
     own = {name: np.array(sizes[name], a.dtype) for name, a in known.items() if name in sizes and name not in taken}
     missing = [a for a in signature.inputs if a.name not in taken and a.name not in own]

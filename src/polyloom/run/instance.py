@@ -198,6 +198,7 @@ class Instance(File):
             fill=fill,
             hidden=hidden,
             ranges=ranges,
+            data={} if subject is None else subject.data,
         )
 
     def _split_options(self, arrays: object, more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -85,7 +85,7 @@ class Subject:
     `seconds` is how long reading took; `source` is what a front end gave; `watch` sees what passes make of it;
     `warnings` have the exit code 0. `texts` are the files that operations come from, as `Provenance.file` calls them,
     with what they said when they were read. `in_place` tells whether a result may have the memory of an array that is
-    read.
+    read. `data` are elements of inputs that need not be given.
     """
 
     form: str
@@ -103,6 +103,7 @@ class Subject:
     warnings: tuple[Diagnostic, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()
     in_place: Callable[[str, str], bool] | None = None
+    data: Arrays = field(default_factory=dict[str, Any], repr=False)
 
 
 @dataclass(frozen=True, slots=True)

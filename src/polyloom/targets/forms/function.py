@@ -17,6 +17,7 @@ import numpy as np
 from polyloom import frontend, transform
 from polyloom.analysis.stores import written_parameters
 from polyloom.diagnostics import MISMATCH, Diagnostic, PolyloomError
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.c.calls.adapt_function import adapt_function
 from polyloom.frontend.c.clang import cached_trees
 from polyloom.frontend.c.native import call_native
@@ -65,13 +66,13 @@ def form(model: Callable[[Any, Any], Model]) -> Form:
     def load(written: Written, place: Any, options: Any) -> Subject:
         return _load(written, model(place, options))
 
-    return Form("function", "a function (.c, .py, .mlir)", _accepts, load)
+    return Form("function", "a function (.c, .py, .mlir, .onnx)", _accepts, load)
 
 
 def _accepts(written: Written) -> bool:
     if (path := written.path) is not None:
-        return frontend.source_file(path).endswith((".c", ".py", ".mlir"))
-    return isinstance(written.value, Kernel)
+        return frontend.source_file(path).endswith((".c", ".py", ".mlir", *frontend.ARRAY_FILES))
+    return isinstance(written.value, Kernel | ArraySource)
 
 
 def _load(written: Written, model: Model) -> Subject:

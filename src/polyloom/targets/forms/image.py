@@ -10,7 +10,7 @@ from os.path import exists  # Path.exists raises for a name that is too long
 from pathlib import Path
 from typing import Any, Final, cast
 
-from polyloom import files
+from polyloom import files, frontend
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
 from polyloom.targets.subject import Form, Subject, Written
@@ -60,7 +60,7 @@ def _accepts(written: Written) -> bool:
     if isinstance(value, tuple) and value:
         return all(isinstance(image, Image) for image in cast("tuple[object, ...]", value))
     path = written.path
-    return path is not None and not path.endswith((".py", ".c", ".mlir", ".pla"))
+    return path is not None and not path.endswith((".py", ".c", ".mlir", ".pla", *frontend.ARRAY_FILES))
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:

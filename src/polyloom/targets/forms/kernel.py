@@ -15,6 +15,7 @@ import numpy as np
 
 from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference
 from polyloom.ir.nest import Nest, assignments
@@ -43,7 +44,7 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
     of float sums where that is allowed, `by_rows`: it computes rows in vectors. Errors: PL010x, PL024x.
     """
     start = perf_counter()
-    read, reference, path = _read_kernel(written)
+    read, reference, path, data = _read_kernel(written)
     made = compute_triangles(read)
     nest, scratch = scratch_arguments(interchange_reductions(made) if by_rows else made)
     # Expressions may be nested deeper than Python's stack allows.
@@ -65,14 +66,19 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
         ranges=partial(index_argument_ranges, function, signature),
         watch=written.watch,
         texts=source_texts([nest.span]),
+        data=data,
     )
 
 
-def _read_kernel(written: Written) -> tuple[Nest, Reference, str]:
-    if isinstance(written.value, Kernel):
-        return written.value.indirect, written.value.reference, written.value.path
-    nest, reference = frontend.python_nest(str(written.path), written.options, indirect=True)
-    return nest, reference, str(written.path)
+def _read_kernel(written: Written) -> tuple[Nest, Reference, str, Arrays]:
+    value = written.value
+    if isinstance(value, Kernel):
+        return value.indirect, value.reference, value.path, {}
+    path = str(written.path)
+    if isinstance(value, ArraySource) or frontend.is_array_file(path):
+        source = value if isinstance(value, ArraySource) else frontend.array_source(path, written.options)
+        return *frontend.array_nest(source, indirect=True), source.path, source.data
+    return *frontend.python_nest(path, written.options, indirect=True), path, {}
 
 
 def kernel_signature(nest: Nest, scratch: frozenset[str] = frozenset()) -> Signature:

@@ -8,6 +8,7 @@ Two oracles: the interpreter of the equations, bit for bit, and the user's own f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from polyloom import frontend
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options, Source
 from polyloom.ir import signature
@@ -43,6 +45,10 @@ def load_source(source: Any, options: Options | None = None, watch: Watch | None
     if isinstance(source, Kernel):
         reassociate = bool(options and options.reassociate)
         return frontend.nest_source(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
+    if isinstance(source, ArraySource):
+        reassociate = bool(options and options.reassociate)
+        made = frontend.nest_source(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
+        return replace(made, data=source.data)
     if isinstance(source, Plan | Program):
         return frontend.plan_source(source)
     path = Written(source).path
@@ -69,6 +75,7 @@ def loop_subject(source: Source, form: str = "plan", watch: Watch | None = None)
         warnings=tuple(warnings(source.plan.body)) if form == "plan" else (),
         texts=source_texts(e.span for phase in source.plan.phases for e in phase.program.equations),
         in_place=None if source.nest is None else partial(runs_in_place, source.nest),
+        data=source.data,
     )
 
 
@@ -121,13 +128,15 @@ def _reassociation_bound(expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _accepts_plan(written: Written) -> bool:
     if (path := written.path) is not None:
         return frontend.is_source(path)
-    return isinstance(written.value, Source | Kernel | Plan | Program)
+    return isinstance(written.value, Source | Kernel | ArraySource | Plan | Program)
 
 
 def _accepts_nest(written: Written) -> bool:
     if (path := written.path) is not None:
         return frontend.is_source(path) and not frontend.source_file(path).endswith(".pla")
-    return isinstance(written.value, Kernel) or (isinstance(written.value, Source) and written.value.nest is not None)
+    return isinstance(written.value, Kernel | ArraySource) or (
+        isinstance(written.value, Source) and written.value.nest is not None
+    )
 
 
 def _load_plan(written: Written, place: Any, options: Any) -> Subject:
@@ -140,5 +149,5 @@ def _load_nest(written: Written, place: Any, options: Any) -> Subject:
     return loop_subject(load_source(written.value, written.options, written.watch), "nest", written.watch)
 
 
-PLAN: Final = Form("plan", "loops or equations (.py, .c, .mlir, .pla)", _accepts_plan, _load_plan)
-NEST: Final = Form("nest", "loops (.py, .c, .mlir)", _accepts_nest, _load_nest)
+PLAN: Final = Form("plan", "loops or equations (.py, .c, .mlir, .pla, .onnx)", _accepts_plan, _load_plan)
+NEST: Final = Form("nest", "loops (.py, .c, .mlir, .onnx)", _accepts_nest, _load_nest)

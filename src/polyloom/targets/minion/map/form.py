@@ -57,7 +57,7 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     made = _choose_form(written, read, _Request(fp, minions, cast(Options, options).exact))
     plan = cast(Content, made.content).plan
     spans = [read.nest.span] if read is not None else [e.span for p in plan.phases for e in p.program.equations]
-    return replace(made, texts=source_texts(spans))
+    return replace(made, texts=source_texts(spans), data={} if read is None else read.data)
 
 
 def _choose_form(written: Written, read: simd.Read | None, asked: _Request) -> Subject:
@@ -219,4 +219,4 @@ def _execute_phases(plan: Plan, works: tuple[Work, ...], values: Mapping[str, in
     return plan_interpret.chain_phases(plan, plan.phases, number_leaves(plan.body), values, inputs, execute)
 
 
-FORM: Final = Form("loops", "loops or equations (.py, .c, .pla)", loops.PLAN.accepts, _load)
+FORM: Final = Form("loops", "loops or equations (.py, .c, .pla, .onnx)", loops.PLAN.accepts, _load)

@@ -7,14 +7,16 @@ A Python or C function is compiled from its nest, whose arrays are the user's; i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 
 from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError, infeasible
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Reference, Source
 from polyloom.ir.nest import Nest, accesses, assignments
@@ -48,16 +50,22 @@ class Read:
     nest: Nest
     reference: Reference
     path: str
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
 
 def read_function(written: Written) -> Read | None:
     """Function of a source; None for equations and plans. Errors: those of the front end."""
     value = written.value
+    if isinstance(value, ArraySource):
+        return Read(value.nest, value.reference, value.path, value.data)
     if isinstance(value, Kernel):
         return Read(value.nest, value.reference, value.path)
     if isinstance(value, Source):
-        return None if value.nest is None else Read(value.nest, value.reference, value.path)
+        return None if value.nest is None else Read(value.nest, value.reference, value.path, value.data)
     path = written.path
+    if path is not None and frontend.is_array_file(path):
+        source = frontend.array_source(path, written.options)
+        return Read(*frontend.array_nest(source), path, source.data)
     if path is None or not frontend.source_file(path).endswith((".py", ".c", ".mlir")):
         return None
     if frontend.source_file(path).endswith((".py", ".mlir")):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from polyloom import frontend
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python import load_kernel
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.ir.arrays.program import Program as ArrayProgram
@@ -24,13 +25,22 @@ from polyloom.transform.stages.array_formulas import array_formulas
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 
 
-def array_kernel(written: Written) -> Kernel | None:
-    """Kernel of whole arrays that a source is; None for another one."""
+def array_kernel(written: Written) -> Kernel | ArraySource | None:
+    """Kernel or model of whole arrays that a source is; None for another one."""
     value = written.value
+    if isinstance(value, ArraySource):
+        return value
+    if (path := written.path) is not None and frontend.is_array_file(path):
+        return frontend.array_source(path, written.options)
     if (path := written.path) is not None and frontend.source_file(path).endswith(".py"):
         file, options = frontend.split_function_name(path, written.options)
         value = load_kernel(file, options.function)
     return value if isinstance(value, Kernel) and value.is_array_function else None
+
+
+def array_program(kernel: Kernel | ArraySource) -> ArrayProgram:
+    """Program of whole arrays."""
+    return kernel.program if isinstance(kernel, ArraySource) else kernel.arrays.program
 
 
 def cut_arrays(
@@ -42,9 +52,9 @@ def cut_arrays(
     return stages, made.views
 
 
-def array_signature(kernel: Kernel, stages: Program, views: Views) -> Signature:
+def array_signature(kernel: Kernel | ArraySource, stages: Program, views: Views) -> Signature:
     """Signature of a kernel: what neither stages nor views read need not be given, if it is written."""
-    program = kernel.arrays.program
+    program = array_program(kernel)
     read = viewed_arguments(views).union(*(stage.reads for stage in stages.stages))
     arrays = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in program.storage if s.role == "argument"}
     written = program.written_arguments

@@ -20,6 +20,7 @@ from polyloom.analysis.dataflow import Unlike
 from polyloom.analysis.formulas_program import program_formulas
 from polyloom.analysis.formulas_system import system_formulas
 from polyloom.diagnostics import PolyloomError, input_error
+from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference, Source
 from polyloom.ir import signature, stage_interpret
@@ -31,7 +32,7 @@ from polyloom.targets.forms import loops
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
-from polyloom.targets.tensix.map.loops.array_form import array_kernel, array_signature, cut_arrays
+from polyloom.targets.tensix.map.loops.array_form import array_kernel, array_program, array_signature, cut_arrays
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
@@ -93,18 +94,27 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
         raise input_error("PL1230", reason.message, span=reason.span, help=FORMS) from None
 
 
-def _load_arrays(kernel: Kernel, written: Written, options: Any) -> Subject:
+def _load_arrays(kernel: Kernel | ArraySource, written: Written, options: Any) -> Subject:
     """Subject of a kernel of whole arrays, whose stages are its array operations. Raises `Unlike`."""
     start, reference = perf_counter(), kernel.reference
-    arrays = kernel.arrays.program
+    arrays = array_program(kernel)
     stages, views = cut_arrays(arrays, straighten(arrays), TILE, written.watch)
     content = _select_stages(stages, options, views)
-    of, texts = array_signature(kernel, stages, views), source_texts([kernel.arrays.program.span])
+    of, texts = array_signature(kernel, stages, views), source_texts([arrays.span])
     oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
     seconds = perf_counter() - start
     in_place = partial(runs_in_place, kernel.nest)
     return Subject(
-        "loops", content, kernel.path, of, oracles, seconds, texts=texts, watch=written.watch, in_place=in_place
+        "loops",
+        content,
+        kernel.path,
+        of,
+        oracles,
+        seconds,
+        texts=texts,
+        watch=written.watch,
+        in_place=in_place,
+        data=kernel.data if isinstance(kernel, ArraySource) else {},
     )
 
 
@@ -124,6 +134,7 @@ def _load_loops(written: Written, options: Any) -> Subject:
         texts=known,
         watch=written.watch,
         in_place=None if source.nest is None else partial(runs_in_place, source.nest),
+        data=source.data,
     )
 
 
@@ -310,4 +321,4 @@ def _select_outputs(program: Program, values: Mapping[str, int], made: Mapping[s
     }
 
 
-FORM: Final = Form("loops", "products and element-wise programs (.pla, .py, .c)", loops.PLAN.accepts, _load)
+FORM: Final = Form("loops", "products and element-wise programs (.pla, .py, .c, .onnx)", loops.PLAN.accepts, _load)

@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element-wise operators (ONNX Operators, ai.onnx): each is a short expression of its broadcast operands.
+
+Functions that no machine has are written with those that machines have: `erf` is a rational function of its argument,
+fitted here; a power with an exponent that is data is `exp(y log x)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial, reduce
+from math import inf, pi, sqrt
+from typing import Final
+
+from polyloom.frontend.onnx.node import Node, Operator
+from polyloom.frontend.onnx.tensors import (
+    Tensor,
+    apply,
+    compare,
+    constant,
+    convert,
+    data,
+    has_machine_type,
+    larger,
+    plain_number,
+    select,
+)
+from polyloom.ir.arrays.program import Apply, Value, dtype
+from polyloom.ir.library import LARGEST_POWER
+from polyloom.ir.operations import FLOATS, INTEGERS, ElementType
+from polyloom.ir.pla import Constant
+
+Unary = Callable[[Value], Value]
+
+
+def _like(value: Value, number: float) -> Constant:
+    return constant(number, dtype(value))
+
+
+def unary(function: Unary) -> Operator:
+    """An operator of one operand. A value that its expression reads several times is computed once."""
+
+    def lower(node: Node) -> Tensor:
+        return data(function(node.local(node.value())))
+
+    return lower
+
+
+def binary(function: Callable[[Value, Value], Value]) -> Operator:
+    return lambda node: data(function(*node.broadcast(node.value(0), node.value(1))))
+
+
+def variadic(function: Callable[[Value, Value], Value]) -> Operator:
+    """An operator of one or more operands, combined from left to right."""
+
+    def lower(node: Node) -> Tensor:
+        values = node.broadcast(*(node.value(n) for n in range(len(node.operands))))
+        return data(reduce(function, values))
+
+    return lower
+
+
+# Arithmetic
+
+
+def divide(a: Value, b: Value) -> Value:
+    """Division; that of integers cuts towards zero."""
+    return apply("div", a, b)
+
+
+def modulo(node: Node) -> Tensor:
+    """The remainder with the divisor's sign, or with `fmod` that of C's."""
+    a, b = node.broadcast(node.value(0), node.value(1))
+    cuts, kind = node.integer("fmod"), dtype(a)
+    if kind in INTEGERS:
+        return data(apply("rem" if cuts else "mod", a, b))
+    a, b = node.local(a), node.local(b)
+    whole = apply("trunc" if cuts else "floor", apply("div", a, b))
+    found = apply("sub", a, apply("mul", whole, b))
+    # Of a number by an infinity the remainder is the number, or the infinity if only that has the divisor's sign.
+    far = Apply("and", "bool", (compare("eq", apply("abs", b), _like(b, inf)), is_finite(a)))
+    differs = compare("ne", Apply("lt", kind, (a, _like(a, 0))), Apply("lt", kind, (b, _like(b, 0))))
+    other = a if cuts else select(differs, select(compare("eq", a, _like(a, 0)), a, b), a)
+    return data(select(far, other, found))
+
+
+def is_finite(x: Value) -> Value:
+    return compare("lt", apply("abs", x), _like(x, inf))
+
+
+def power(node: Node) -> Tensor:
+    """x to the power of y, in the type of x."""
+    base, exponent = node.value(0), node.value(1)
+    kind, number = dtype(base), plain_number(exponent)
+    if number is not None and float(number.value).is_integer() and abs(number.value) <= LARGEST_POWER:
+        base, _ = node.broadcast(base, exponent)
+        if kind in FLOATS or number.value >= 0:
+            return data(Apply("pow", kind, (base, constant(int(number.value), "i32"))))
+    if number is not None and number.value == 0.5 and kind in FLOATS:
+        return data(apply("sqrt", node.broadcast(base, exponent)[0]))
+    wide: ElementType = "f32"
+    x, y = node.broadcast(node.local(convert(base, wide)), node.local(convert(exponent, wide)))
+    found = _real_power(x, y)
+    # Powers of integers are integers: the nearest one.
+    return data(found if kind in FLOATS else convert(apply("rint", found), kind))
+
+
+def _real_power(x: Value, y: Value) -> Value:
+    """e^(y log |x|), with the sign that an odd integer exponent gives (C17, section 7.12.7.4)."""
+    size = apply("exp", apply("mul", y, apply("log", apply("abs", x))))
+    half = apply("mul", y, _like(y, 0.5))
+    whole = compare("eq", apply("rint", y), y)
+    even = compare("eq", apply("rint", half), half)
+    signed = select(even, size, apply("neg", size))
+    negative = select(whole, signed, apply("div", apply("sub", x, x), apply("sub", x, x)))
+    found = select(compare("lt", x, _like(x, 0)), negative, size)
+    return select(compare("eq", y, _like(y, 0)), _like(x, 1), found)
+
+
+# Functions
+
+
+def reciprocal(x: Value) -> Value:
+    return apply("div", _like(x, 1), x)
+
+
+def sigmoid(x: Value) -> Value:
+    return reciprocal(apply("add", apply("exp", apply("neg", x)), _like(x, 1)))
+
+
+def relu(x: Value) -> Value:
+    return larger(x, _like(x, 0))
+
+
+def leaky_relu(node: Node) -> Tensor:
+    x = node.local(node.value())
+    slope = _like(x, node.number("alpha", 0.01))
+    return data(select(compare("lt", x, _like(x, 0)), apply("mul", x, slope), x))
+
+
+def parametric_relu(node: Node) -> Tensor:
+    """`PRelu`: the slope below 0 is broadcast to the operand."""
+    x, slope = node.broadcast(node.local(node.value(0)), node.value(1))
+    return data(select(compare("lt", x, _like(x, 0)), apply("mul", x, slope), x))
+
+
+def hard_sigmoid_value(x: Value, slope: float, offset: float) -> Value:
+    line = apply("add", apply("mul", x, _like(x, slope)), _like(x, offset))
+    return larger(larger(line, _like(x, 0)), _like(x, 1), "min")
+
+
+def hard_sigmoid(node: Node) -> Tensor:
+    return data(hard_sigmoid_value(node.value(), node.number("alpha", 0.2), node.number("beta", 0.5)))
+
+
+def hard_swish(x: Value) -> Value:
+    return apply("mul", x, hard_sigmoid_value(x, 1 / 6, 0.5))
+
+
+def erf(x: Value) -> Value:
+    """The error function: x p(x^2) / q(x^2) for |x| up to 4, where it is 1 in single precision."""
+    near = larger(larger(x, _like(x, -_ERF_LIMIT)), _like(x, _ERF_LIMIT), "min")
+    square = apply("mul", near, near)
+    return apply("mul", near, apply("div", _polynomial(square, _ERF_ABOVE), _polynomial(square, _ERF_BELOW)))
+
+
+def _polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:
+    """Horner's rule, the highest power first (Knuth 1997, section 4.6.4)."""
+    found: Value = _like(x, coefficients[0])
+    for each in coefficients[1:]:
+        found = apply("add", apply("mul", found, x), _like(x, each))
+    return found
+
+
+def gelu(node: Node) -> Tensor:
+    """x/2 (1 + erf(x / sqrt 2)), or its approximation by tanh (Hendrycks and Gimpel 2016)."""
+    x = node.local(node.value())
+    half, one = _like(x, 0.5), _like(x, 1)
+    if node.text("approximate", "none") == "tanh":
+        cube = apply("mul", apply("mul", x, x), x)
+        inner = apply("mul", apply("add", x, apply("mul", cube, _like(x, 0.044715))), _like(x, sqrt(2 / pi)))
+        return data(apply("mul", apply("mul", x, half), apply("add", apply("tanh", inner), one)))
+    inner = node.local(apply("mul", x, _like(x, 1 / sqrt(2))))
+    return data(apply("mul", apply("mul", x, half), apply("add", erf(inner), one)))
+
+
+def elu(node: Node) -> Tensor:
+    return data(_exponential_unit(node.local(node.value()), node.number("alpha", 1.0), 1.0))
+
+
+def selu(node: Node) -> Tensor:
+    alpha, gamma = node.number("alpha", 1.6732632423543772), node.number("gamma", 1.0507009873554805)
+    return data(_exponential_unit(node.local(node.value()), alpha * gamma, gamma))
+
+
+def celu(node: Node) -> Tensor:
+    x, alpha = node.local(node.value()), node.number("alpha", 1.0)
+    grown = apply("sub", apply("exp", apply("div", x, _like(x, alpha))), _like(x, 1))
+    return data(select(compare("lt", x, _like(x, 0)), apply("mul", grown, _like(x, alpha)), x))
+
+
+def _exponential_unit(x: Value, below: float, above: float) -> Value:
+    grown = apply("mul", apply("sub", apply("exp", x), _like(x, 1)), _like(x, below))
+    return select(compare("lt", x, _like(x, 0)), grown, apply("mul", x, _like(x, above)))
+
+
+def softplus(x: Value) -> Value:
+    """log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow."""
+    tail = apply("log", apply("add", apply("exp", apply("neg", apply("abs", x))), _like(x, 1)))
+    return apply("add", relu(x), tail)
+
+
+def softsign(x: Value) -> Value:
+    return apply("div", x, apply("add", apply("abs", x), _like(x, 1)))
+
+
+def mish(x: Value) -> Value:
+    return apply("mul", x, apply("tanh", softplus(x)))
+
+
+def swish(node: Node) -> Tensor:
+    x = node.local(node.value())
+    return data(apply("mul", x, sigmoid(apply("mul", x, _like(x, node.number("alpha", 1.0))))))
+
+
+def thresholded_relu(node: Node) -> Tensor:
+    x = node.local(node.value())
+    return data(select(compare("gt", x, _like(x, node.number("alpha", 1.0))), x, _like(x, 0)))
+
+
+def shrink(node: Node) -> Tensor:
+    x = node.local(node.value())
+    bias, bound = _like(x, node.number("bias", 0.0)), node.number("lambd", 0.5)
+    below = select(compare("lt", x, _like(x, -bound)), apply("add", x, bias), _like(x, 0))
+    return data(select(compare("gt", x, _like(x, bound)), apply("sub", x, bias), below))
+
+
+def sign(x: Value) -> Value:
+    below = select(compare("lt", x, _like(x, 0)), _like(x, -1), _like(x, 0))
+    return select(compare("gt", x, _like(x, 0)), _like(x, 1), below)
+
+
+def tangent(x: Value) -> Value:
+    return apply("div", apply("sin", x), apply("cos", x))
+
+
+def hyperbolic(sum_or_difference: str, x: Value) -> Value:
+    """sinh and cosh: (e^x -+ e^-x) / 2."""
+    both = apply(sum_or_difference, apply("exp", x), apply("exp", apply("neg", x)))
+    return apply("mul", both, _like(x, 0.5))
+
+
+# Comparisons, logic and selection
+
+
+def relation(name: str) -> Operator:
+    return binary(lambda a, b: compare(name, a, b))
+
+
+def logical(name: str) -> Operator:
+    return binary(lambda a, b: Apply(name, "bool", (a, b)))
+
+
+def negate_truth(x: Value) -> Value:
+    return Apply("xor", "bool", (x, Constant(1, "bool")))
+
+
+def is_nan(x: Value) -> Value:
+    return compare("ne", x, x)
+
+
+def is_infinite(node: Node) -> Tensor:
+    x = node.local(node.value())
+    signs = [s for s, wanted in ((1, "detect_positive"), (-1, "detect_negative")) if node.integer(wanted, 1)]
+    tests = [compare("eq", x, _like(x, s * inf)) for s in signs]
+    none = compare("ne", apply("mul", x, _like(x, 0)), apply("mul", x, _like(x, 0)))
+    if not tests:
+        return data(Apply("and", "bool", (none, negate_truth(none))))
+    return data(reduce(lambda a, b: Apply("or", "bool", (a, b)), tests))
+
+
+def where(node: Node) -> Tensor:
+    test, a, b = node.broadcast(*(node.value(n) for n in range(3)))
+    kind = node.tensor(1).kind
+    return data(select(test, a, b), kind)
+
+
+def clip(node: Node) -> Tensor:
+    """Bounds are operands from version 11 on, and attributes before; the upper one wins."""
+    x = node.value()
+    bounds: list[Value | None] = [node.value(n) if node.has(n) else None for n in (1, 2)]
+    if node.version < 11:
+        given = [node.attributes.get(name) for name in ("min", "max")]
+        bounds = [None if each is None else _like(x, float(each)) for each in given]
+    for bound, name in zip(bounds, ("max", "min"), strict=True):
+        if bound is not None:
+            x, bound = node.broadcast(node.local(x), bound)
+            x = larger(x, bound, name)
+    return data(x)
+
+
+# Bits
+
+
+def shift(node: Node) -> Tensor:
+    a, b = node.broadcast(node.value(0), node.value(1))
+    return data(apply("shl" if node.text("direction", "LEFT") == "LEFT" else "shr", a, b))
+
+
+def invert_bits(x: Value) -> Value:
+    ones = (1 << 8 * int(dtype(x)[1:]) // 8) - 1 if dtype(x).startswith("u") else -1
+    return apply("xor", x, Constant(ones, dtype(x)))
+
+
+# Types
+
+_TYPES: Final[Mapping[int, ElementType]] = {
+    1: "f32",
+    2: "u8",
+    3: "i8",
+    4: "u16",
+    5: "i16",
+    6: "i32",
+    9: "bool",
+    10: "f16",
+    11: "f64",
+    12: "u32",
+}
+INT64: Final = 7
+
+
+def element_kind(number: int) -> ElementType | None:
+    """The element type of a number of TensorProto.DataType."""
+    return _TYPES.get(number)
+
+
+def cast(node: Node) -> Tensor:
+    return convert_tensor(node, node.integer("to"))
+
+
+def convert_tensor(node: Node, to: int) -> Tensor:
+    of = node.tensor()
+    if to == INT64:
+        if of.kind in ("i64", "i32", "i16", "i8", "u16", "u8", "bool"):
+            return data(convert(node.value(), "i32"), "i64")
+        node.fail("PL0185", f"{of.kind} becomes int64, which no machine has", "cast to int32")
+    kind = element_kind(to)
+    if kind is None or not has_machine_type(kind):
+        node.fail("PL0185", f"no machine has elements of the type {to}", "cast to a type of 8 to 32 bits, or f64")
+    value = node.value()
+    if dtype(value) == "f16" and kind != "f32":
+        value = convert(value, "f32")
+    if kind == "f16" and dtype(value) != "f32" and dtype(value) in INTEGERS:
+        value = convert(value, "f32")
+    return data(convert(value, kind))
+
+
+def cast_like(node: Node) -> Tensor:
+    like = node.tensor(1).kind
+    numbers = {kind: number for number, kind in _TYPES.items()}
+    return convert_tensor(node, INT64 if like == "i64" else numbers[like])
+
+
+def identity(node: Node) -> Tensor:
+    return node.tensor()
+
+
+def mean(node: Node) -> Tensor:
+    """The mean of several operands."""
+    values = node.broadcast(*(node.value(n) for n in range(len(node.operands))))
+    total = reduce(partial(apply, "add"), values)
+    return data(apply("mul", total, constant(1 / len(values), dtype(total))))
+
+
+_ERF_LIMIT: Final = 4.0
+# Minimax in the relative error, 2.5e-8 before rounding; the highest power of x^2 first.
+_ERF_ABOVE: Final = (
+    1.9867650280502858e-06,
+    0.00028456535073928535,
+    0.0038833681028336287,
+    0.053101833909749985,
+    0.19354577362537384,
+    1.1283791065216064,
+)
+_ERF_BELOW: Final = (
+    3.741995897144079e-05,
+    0.0011855745688080788,
+    0.015207306481897831,
+    0.11535028368234634,
+    0.5048580169677734,
+    1.0,
+)
+
+OPERATORS: Final[Mapping[str, Operator]] = {
+    "Add": binary(partial(apply, "add")),
+    "Sub": binary(partial(apply, "sub")),
+    "Mul": binary(partial(apply, "mul")),
+    "Div": binary(divide),
+    "Mod": modulo,
+    "Pow": power,
+    "Sum": variadic(partial(apply, "add")),
+    "Mean": mean,
+    "Max": variadic(larger),
+    "Min": variadic(partial(larger, name="min")),
+    **{
+        name: unary(partial(apply, operation))
+        for name, operation in {
+            "Neg": "neg",
+            "Abs": "abs",
+            "Exp": "exp",
+            "Log": "log",
+            "Sqrt": "sqrt",
+            "Tanh": "tanh",
+            "Sin": "sin",
+            "Cos": "cos",
+            "Floor": "floor",
+            "Ceil": "ceil",
+            "Round": "rint",
+        }.items()
+    },
+    "Erf": unary(erf),
+    "Sigmoid": unary(sigmoid),
+    "Relu": unary(relu),
+    "Reciprocal": unary(reciprocal),
+    "Sign": unary(sign),
+    "Tan": unary(tangent),
+    "Sinh": unary(partial(hyperbolic, "sub")),
+    "Cosh": unary(partial(hyperbolic, "add")),
+    "Softplus": unary(softplus),
+    "Softsign": unary(softsign),
+    "Mish": unary(mish),
+    "HardSwish": unary(hard_swish),
+    "HardSigmoid": hard_sigmoid,
+    "LeakyRelu": leaky_relu,
+    "PRelu": parametric_relu,
+    "ThresholdedRelu": thresholded_relu,
+    "Shrink": shrink,
+    "Elu": elu,
+    "Selu": selu,
+    "Celu": celu,
+    "Swish": swish,
+    "Gelu": gelu,
+    "Clip": clip,
+    "Where": where,
+    "Equal": relation("eq"),
+    "Less": relation("lt"),
+    "LessOrEqual": relation("le"),
+    "Greater": relation("gt"),
+    "GreaterOrEqual": relation("ge"),
+    "And": logical("and"),
+    "Or": logical("or"),
+    "Xor": logical("xor"),
+    "Not": unary(negate_truth),
+    "IsNaN": unary(is_nan),
+    "IsInf": is_infinite,
+    "BitwiseAnd": binary(partial(apply, "and")),
+    "BitwiseOr": binary(partial(apply, "or")),
+    "BitwiseXor": binary(partial(apply, "xor")),
+    "BitwiseNot": unary(invert_bits),
+    "BitShift": shift,
+    "Cast": cast,
+    "CastLike": cast_like,
+    "Identity": identity,
+}
