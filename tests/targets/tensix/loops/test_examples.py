@@ -14,7 +14,7 @@ from tests.targets.tensix.loops.test_bound_ratios import MOST
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 
-REFUSED: Final = {"seidel2d": "PL1230", "lcs": "PL1232", "smith_waterman": "PL1232", "floyd_warshall": "PL0812"}
+REFUSED: Final = {"seidel2d": "PL1230", "lcs": "PL1232", "smith_waterman": "PL1232", "floyd_warshall": "PL1235"}
 """No loop is parallel; strings of i8; integers further apart than 31 bits in paths along negative cycles."""
 
 
