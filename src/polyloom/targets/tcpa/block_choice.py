@@ -62,7 +62,7 @@ def choose_blocks(loops: Sequence[LoopExtent], code: str, attempt: Attempt, enou
     return None if search.best is None else search.best[1]
 
 
-def least_cycles(loops: Sequence[LoopExtent], elements: int) -> int:
+def minimum_cycles(loops: Sequence[LoopExtent], elements: int) -> int:
     """Least cycles of loops, each inside those before it, if an element begins an iteration in every cycle."""
     deepest = max((loop.depth for loop in loops), default=0)
     by_depth = [max(loop.extent for loop in loops if loop.depth == depth) for depth in range(deepest + 1)]

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run.phases.integer_sets import Integers, SetTable
 from polyloom.targets.tcpa.run.phases.reconfiguration import configuration_cycles
+from polyloom.targets.tcpa.run.phases.step_overlap import Slot, WholeTime, overlap_steps
 from polyloom.targets.tcpa.run.phases.step_sequence import Run, Use
 from polyloom.targets.tcpa.run.phases.transfers import transfer_cycles
-from polyloom.targets.tcpa.run.phases.whole_time import Slot, WholeTime, whole_time
 
 Sets = Mapping[str, Integers]
 """Elements by array, numbered row by row."""
@@ -26,7 +26,7 @@ Sets = Mapping[str, Integers]
 def measure_time(run: Run, machine: Machine, cycles: Sequence[int] | None = None) -> WholeTime:
     """Whole time of a run on a machine; `cycles` are those that its steps took, else as predicted."""
     own = [step.cycles for step in run.steps] if cycles is None else cycles
-    return whole_time(tuple(_slots(run, machine, own)), machine.bank_halves)
+    return overlap_steps(tuple(_slots(run, machine, own)), machine.bank_halves)
 
 
 def _slots(run: Run, machine: Machine, cycles: Sequence[int]) -> Iterator[Slot]:

@@ -25,7 +25,7 @@ def configuration_cycles(run: Run, machine: Machine) -> Iterator[int]:
     if rate is None:
         yield from (0 for _ in run.steps)
         return
-    configurations = {id(own): _without_origin(own.data) for own in run.configurations}
+    configurations = {id(own): _strip_origin(own.data) for own in run.configurations}
 
     @cache
     def changed_generators(before: int, own: int) -> tuple[int, ...] | None:
@@ -43,7 +43,7 @@ def configuration_cycles(run: Run, machine: Machine) -> Iterator[int]:
         yield -(-words // rate)
 
 
-def _without_origin(data: bytes) -> Concrete:
+def _strip_origin(data: bytes) -> Concrete:
     """The words, without what they were made of."""
     return replace(decode_outline(data).whole, made_of=None)
 

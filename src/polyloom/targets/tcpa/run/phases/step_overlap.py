@@ -41,7 +41,7 @@ class WholeTime:
         return {**asdict(self), "total": self.total}
 
 
-def whole_time(slots: Sequence[Slot], halves: int) -> WholeTime:
+def overlap_steps(slots: Sequence[Slot], halves: int) -> WholeTime:
     """Whole time of steps: T = T_config + T_fill + sum of max(T_array, T_dma) + T_drain, where step by step the stores
     of the previous step and the loads of the next one are beside the array; one after the other with one half.
     """
