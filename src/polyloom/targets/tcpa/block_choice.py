@@ -119,6 +119,7 @@ class _Search:
                 break
         else:
             return
+        # The innermost loop first: its blocks use again what an element holds.
         depths = sorted({loop.depth for loop in loops}, reverse=True)
         while (better := self._double_blocks(loops, found, depths)) is not None:
             found = better

@@ -97,6 +97,8 @@ def _fit_polynomials(count: Callable[[Sizes], Counts], first: Sizes, period: int
             known[point] = count({n: s + period * k for (n, s), k in zip(first.items(), point, strict=True)})
         return known[point]
 
+    # A polynomial of too low a degree fails at the first point beyond its simplex; one of a higher degree than needed
+    # would agree, but take more points.
     for degree in DEGREES:
         basis = list(_simplex(len(first), degree))
         names = sorted({name for point in basis for name in count_point(point)})
@@ -147,6 +149,7 @@ def count_accesses(data: bytes, machine: Machine) -> dict[str, int]:
 
 
 def _count_by_classes(data: bytes, machine: Machine) -> dict[str, int]:
+    # Where one element per class does not suffice (late or idle tokens), every element runs, still without data.
     config = model.load(data, machine)
     found = model.execute_kinds(config, machine)
     return name_counts(found or model.execute([(config, 0, 0, ())], machine, check_only=True)[0])

@@ -47,6 +47,8 @@ def overlap_steps(slots: Sequence[Slot], halves: int) -> WholeTime:
     """
     if not slots:
         return WholeTime()
+    # A step and the transfers beside it begin together: both wait for the step before and for all earlier transfers,
+    # which are in one queue. So each step takes the longer of both, and no transfer of one step hides behind another.
     loads = (*(slot.load for slot in slots[1:]), 0)
     stores = (0, *(slot.store for slot in slots[:-1]))
     beside = [load + store for load, store in zip(loads, stores, strict=True)]
