@@ -55,7 +55,7 @@ def choose_blocks(loops: Sequence[LoopExtent], code: str, attempt: Attempt, enou
         if search.best is not None and search.best[0] <= enough:
             return search.best[1]
     search.search_levels(loops)
-    if search.best is None and enough is None and loops:
+    if search.best is None and enough is None and loops and code in SHORT_OF_ROOM:
         # Large nests take more halvings than tries.
         search.left = _TRIES
         search.climb(loops)

@@ -130,7 +130,9 @@ def _refit(
         return _predict(made, values, where, options).cycles
 
     loops = list_extents(nest, values)
-    enough = minimum_cycles(loops, size[0] * size[1]) * 5 // 4 if machine.has_whole_time else None
+    # Where cases are short, blocks of all loops have more of them, and take long to try.
+    climbs = machine.has_whole_time and code in SHORT_OF_ROOM
+    enough = minimum_cycles(loops, size[0] * size[1]) * 5 // 4 if climbs else None
     sizes = with_deep_stack(choose_blocks)(loops, code, attempt, enough)
     if sizes is None:
         return None
