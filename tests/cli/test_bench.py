@@ -17,7 +17,7 @@ from polyloom.cli.answer import table
 from polyloom.cli.bench import compilation, members, minion, modulo, modulo_graphs, modulo_loops, regions
 from polyloom.cli.bench import examples as runs
 from polyloom.cli.bench.timing import median_seconds
-from polyloom.cli.tcpa import whole_time_figures
+from polyloom.cli.tcpa import time_figures
 from polyloom.diagnostics import input_error
 from polyloom.frontend import pla
 from polyloom.modulo.bounds import recurrence_bound
@@ -153,7 +153,7 @@ def test_members_are_compared_with_wide() -> None:
 
 
 def test_whole_times_add_up() -> None:
-    (row,) = whole_time_figures.rows((whole_time_figures.Case("floyd_warshall", {"N": 5}),))
+    (row,) = time_figures.rows((time_figures.Case("floyd_warshall", {"N": 5}),))
     parts = [cast(int, row[name]) for name in ("configuration", "fill", "array", "wait", "drain")]
     assert row["total"] == sum(parts) and all(n > 0 for n in (*parts[:3], parts[4])) and row["steps"] == 5
 

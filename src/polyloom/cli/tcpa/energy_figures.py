@@ -41,6 +41,7 @@ def _row(kernel: str) -> Row:
     form = closed_form(compiled.data, polybench.SIZES[kernel], PES, machine)
     equal = 0
     for n in range(RUNS):
+        # Not along the diagonal, where a wrong monomial could pass for another one.
         sizes = {name: size + form.period * n * (n + m) for m, (name, size) in enumerate(form.first.items())}
         ran = compiled.instantiate(sizes, pes=PES).run()
         detail = ran.execution.detail

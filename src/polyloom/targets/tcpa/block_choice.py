@@ -55,14 +55,14 @@ def choose_blocks(loops: Sequence[LoopExtent], code: str, attempt: Attempt, enou
         if search.best is not None and search.best[0] <= enough:
             return search.best[1]
     search.search_levels(loops)
-    if search.best is None and enough is None and loops:
+    if search.best is None and enough is None and loops and code in SHORT_OF_ROOM:
         # Large nests take more halvings than tries.
         search.left = _TRIES
         search.climb(loops)
     return None if search.best is None else search.best[1]
 
 
-def least_cycles(loops: Sequence[LoopExtent], elements: int) -> int:
+def minimum_cycles(loops: Sequence[LoopExtent], elements: int) -> int:
     """Least cycles of loops, each inside those before it, if an element begins an iteration in every cycle."""
     deepest = max((loop.depth for loop in loops), default=0)
     by_depth = [max(loop.extent for loop in loops if loop.depth == depth) for depth in range(deepest + 1)]
@@ -119,6 +119,7 @@ class _Search:
                 break
         else:
             return
+        # The innermost loop first: its blocks use again what an element holds.
         depths = sorted({loop.depth for loop in loops}, reverse=True)
         while (better := self._double_blocks(loops, found, depths)) is not None:
             found = better

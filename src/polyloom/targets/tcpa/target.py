@@ -23,7 +23,13 @@ from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Refit, Target
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.block_choice import SHORT_OF_CASES, SHORT_OF_ROOM, choose_blocks, least_cycles, list_extents
+from polyloom.targets.tcpa.block_choice import (
+    SHORT_OF_CASES,
+    SHORT_OF_ROOM,
+    choose_blocks,
+    list_extents,
+    minimum_cycles,
+)
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read_layouts
@@ -124,7 +130,9 @@ def _refit(
         return _predict(made, values, where, options).cycles
 
     loops = list_extents(nest, values)
-    enough = least_cycles(loops, size[0] * size[1]) * 5 // 4 if machine.has_whole_time else None
+    # Where cases are short, blocks of all loops have more of them, and take long to try.
+    climbs = machine.has_whole_time and code in SHORT_OF_ROOM
+    enough = minimum_cycles(loops, size[0] * size[1]) * 5 // 4 if climbs else None
     sizes = with_deep_stack(choose_blocks)(loops, code, attempt, enough)
     if sizes is None:
         return None

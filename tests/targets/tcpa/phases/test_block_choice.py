@@ -15,7 +15,7 @@ from tests.conftest import Golden
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
-from polyloom.targets.tcpa.block_choice import LoopExtent, choose_blocks, least_cycles, list_extents
+from polyloom.targets.tcpa.block_choice import LoopExtent, choose_blocks, list_extents, minimum_cycles
 
 LOOPS = (LoopExtent("i", 0, 20), LoopExtent("j", 1, 25), LoopExtent("k", 2, 30))
 N, M, K = pl.sizes("N M K")
@@ -100,7 +100,7 @@ def test_all_loops_are_cut_where_transfers_count() -> None:
     assert choose_blocks(loops, "PL0511", attempt, 1024**3 // 16 * 5 // 4) == {"i": 32, "j": 32, "k": 128}
     # Without a goal, too, where no blocks of a few loops fit.
     assert choose_blocks(loops, "PL0511", attempt) == {"i": 32, "j": 32, "k": 128}
-    assert least_cycles((*loops, LoopExtent("k2", 2, 5)), 16) == 1024**3 // 16
+    assert minimum_cycles((*loops, LoopExtent("k2", 2, 5)), 16) == 1024**3 // 16
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=3), st.integers(1, 200))

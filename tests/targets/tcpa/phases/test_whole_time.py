@@ -28,9 +28,9 @@ from polyloom.targets.tcpa.run.configuration_size import count_words
 from polyloom.targets.tcpa.run.phases.integer_sets import SetTable
 from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
 from polyloom.targets.tcpa.run.phases.reconfiguration import configuration_cycles
+from polyloom.targets.tcpa.run.phases.step_overlap import Slot, WholeTime, overlap_steps
 from polyloom.targets.tcpa.run.phases.step_sequence import Run, run
 from polyloom.targets.tcpa.run.phases.transfers import transfer_cycles
-from polyloom.targets.tcpa.run.phases.whole_time import Slot, WholeTime, whole_time
 from polyloom.targets.tcpa.words import concrete_file
 
 _slots = st.lists(st.builds(Slot, *[st.integers(0, 5)] * 4), max_size=6)
@@ -97,15 +97,15 @@ def simulate_queue(slots: Sequence[Slot], halves: int) -> int:
 @given(_slots, st.integers(1, 2))
 @settings(max_examples=300)
 def test_the_closed_form_is_that_of_the_simulated_queue(slots: list[Slot], halves: int) -> None:
-    assert whole_time(slots, halves).total == simulate_queue(slots, halves)
+    assert overlap_steps(slots, halves).total == simulate_queue(slots, halves)
 
 
 def test_steps_alike_take_the_greater_of_both() -> None:
     for array, dma in ((9, 4), (3, 8)):
-        found = whole_time([Slot(1, dma, array, 0)] * 10, 2)
+        found = overlap_steps([Slot(1, dma, array, 0)] * 10, 2)
         assert found.total == 10 + dma + 9 * max(array, dma) + array
-    serial = whole_time([Slot(0, 4, 9, 2)] * 10, 1)
-    assert (serial.wait, serial.total) == (9 * 6, 10 * 15) and whole_time((), 2) == WholeTime()
+    serial = overlap_steps([Slot(0, 4, 9, 2)] * 10, 1)
+    assert (serial.wait, serial.total) == (9 * 6, 10 * 15) and overlap_steps((), 2) == WholeTime()
 
 
 def count_traffic(found: Run, machine: Machine) -> list[tuple[int, int]]:
@@ -161,10 +161,10 @@ def test_traffic_is_that_of_counted_elements(
     exchanged = [0, *(list(transfer_cycles(pair, found.shapes))[1] for pair in pairwise(touched))]
     rows = zip(count_traffic(found, machine), found.steps, exchanged, configuration_cycles(found, machine), strict=True)
     slots = [Slot(words, load, own.cycles + moved, store) for (load, store), own, moved, words in rows]
-    assert measure_time(found, machine) == whole_time(slots, 1) and len(slots) > 1
+    assert measure_time(found, machine) == overlap_steps(slots, 1) and len(slots) > 1
     result = made.run()
-    assert result.verified and result.data["time"] == whole_time(slots, 1).as_dict()
-    assert whole_time(slots, 1).array <= (result.cycles or 0)
+    assert result.verified and result.data["time"] == overlap_steps(slots, 1).as_dict()
+    assert overlap_steps(slots, 1).array <= (result.cycles or 0)
 
 
 def test_sets_are_equal_up_to_translation() -> None:
@@ -220,6 +220,15 @@ def test_run_prints_the_parts_of_the_whole_time(
     assert main(["compare", *asked[:4], "--on", f"tcpa:{timed}:2x2,tcpa:2x2", "--json"]) == 0
     here, there = json.loads(capsys.readouterr().out)["rows"]
     assert here["stated_seconds"] == here["whole_time"]["total"] / 50e6 and there["whole_time"] is None
+    assert main(["run", *asked[:-2], "--json"]) == 0
+    time = json.loads(capsys.readouterr().out)["time"]
+    assert main(["explore", *asked[:-2], "--level", "predict", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    parts = {name: cycles for name, cycles in time.items() if name != "seconds"}
+    assert {name: row[f"time_{name}"] for name in parts} == parts
+    assert main(["run", *asked[:-2], "--report", str(tmp_path / "page.html")]) == 0
+    assert f"whole time</dt><dd><b>{time['total']}</b>cycles" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    capsys.readouterr()
     golden("whole_time", next(line for line in shown.splitlines() if "whole time" in line))
 
 

@@ -37,6 +37,7 @@ def energy_shares(energy: Energy, counts: Counts) -> dict[str, float]:
     """Shares of the energy E = sum of n * e, by what takes it; all 0 where nothing does."""
     parts = {name: counts.get(name, 0) * energy.accesses[name] for name in ACCESSES}
     operations = (n * energy.operation_energy(name) for name, n in counts.items() if name not in ACCESSES)
+    # All operations together: a share of each would hide how little the arithmetic takes beside its operands.
     parts[OPERATIONS] = sum(operations)
     total = sum(parts.values())
     return {name: part / total if total else 0.0 for name, part in parts.items()}

@@ -41,6 +41,7 @@ def count_words(machine: Machine, concrete: Concrete) -> int:
 
 def _instruction_words(machine: Machine, concrete: Concrete) -> int:
     """A destination has a bit, a signal that a branch reads a byte, a target of it 16 bits."""
+    # The widths are those of the circuit (verilog/unit.v), which does not encode destinations: none is compared there.
     files = (File.RD, machine.general_registers), (File.FD, machine.feedback_registers)
     destinations = sum(
         max(1, _used_registers(concrete, file) if own is None else own)

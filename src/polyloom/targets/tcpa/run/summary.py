@@ -14,7 +14,7 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     classes = f"{data['processor_classes']} classes, {data['instruction_words']} instruction words"
     return [
         ("cycles", f"{data['cycles']} (predicted {data['predicted_cycles']})"),
-        *_whole_time(data.get("time")),
+        *_time_row(data.get("time")),
         ("operations", str(data["operations"])),
         *_energy(data.get("energy")),
         ("elements", f"{elements(data['pes'], data['region'])}, {classes}"),
@@ -39,7 +39,7 @@ def elements(used: Json, asked: Json) -> str:
     return " of ".join(dict.fromkeys(texts)) or "–"
 
 
-def _whole_time(time: Json) -> list[tuple[str, str]]:
+def _time_row(time: Json) -> list[tuple[str, str]]:
     """Whole time and its parts, where it is more than that of the array."""
     if not isinstance(time, dict) or time["total"] == time["array"]:
         return []

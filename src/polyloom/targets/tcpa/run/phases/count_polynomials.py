@@ -83,27 +83,29 @@ def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int)
     """
     for lift in LIFTS:
         start = {name: size + period * lift for name, size in first.items()}
-        if (made := _fit_from(count, start, period)) is not None:
+        if (made := _fit_polynomials(count, start, period)) is not None:
             return made
     message = f"no polynomial of degree {DEGREES[-1]} or less counts what runs do"
     raise infeasible("PL0523", message, help="take larger sizes to begin with, so that every tile has all cases")
 
 
-def _fit_from(count: Callable[[Sizes], Counts], first: Sizes, period: int) -> ClosedForm | None:
+def _fit_polynomials(count: Callable[[Sizes], Counts], first: Sizes, period: int) -> ClosedForm | None:
     known: dict[Point, Counts] = {}
 
-    def count_at(point: Point) -> Counts:
+    def count_point(point: Point) -> Counts:
         if point not in known:
             known[point] = count({n: s + period * k for (n, s), k in zip(first.items(), point, strict=True)})
         return known[point]
 
+    # A polynomial of too low a degree fails at the first point beyond its simplex; one of a higher degree than needed
+    # would agree, but take more points.
     for degree in DEGREES:
         basis = list(_simplex(len(first), degree))
-        names = sorted({name for point in basis for name in count_at(point)})
-        differences = {name: _differences(basis, [count_at(p).get(name, 0) for p in basis]) for name in names}
+        names = sorted({name for point in basis for name in count_point(point)})
+        differences = {name: _differences(basis, [count_point(p).get(name, 0) for p in basis]) for name in names}
         made = ClosedForm(dict(first), period, differences, len(basis) + 1)
         further = islice((p for p in _points(len(first)) if sum(p) > degree), len(basis) + 1)
-        if all(made.evaluate(_sizes(made, p)) == {n: count_at(p).get(n, 0) for n in names} for p in further):
+        if all(made.evaluate(_sizes(made, p)) == {n: count_point(p).get(n, 0) for n in names} for p in further):
             return made
     return None
 
@@ -147,6 +149,7 @@ def count_accesses(data: bytes, machine: Machine) -> dict[str, int]:
 
 
 def _count_by_classes(data: bytes, machine: Machine) -> dict[str, int]:
+    # Where one element per class does not suffice (late or idle tokens), every element runs, still without data.
     config = model.load(data, machine)
     found = model.execute_kinds(config, machine)
     return name_counts(found or model.execute([(config, 0, 0, ())], machine, check_only=True)[0])

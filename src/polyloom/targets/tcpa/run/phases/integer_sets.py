@@ -61,6 +61,7 @@ class SetTable:
     def _combine(
         self, name: str, operation: Callable[[Numbers, Numbers], Numbers], a: Integers, b: Integers
     ) -> Integers:
+        # Sets of integers commute with translation, so that only the distance of both sets matters.
         key = name, a.number, b.number, b.shift - a.shift
         if (found := self._known.get(key)) is None:
             made = operation(self.arrays[a.number], self.arrays[b.number] + (b.shift - a.shift))

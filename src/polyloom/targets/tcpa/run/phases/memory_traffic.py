@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run.phases.integer_sets import Integers, SetTable
 from polyloom.targets.tcpa.run.phases.reconfiguration import configuration_cycles
+from polyloom.targets.tcpa.run.phases.step_overlap import Slot, WholeTime, overlap_steps
 from polyloom.targets.tcpa.run.phases.step_sequence import Run, Use
 from polyloom.targets.tcpa.run.phases.transfers import transfer_cycles
-from polyloom.targets.tcpa.run.phases.whole_time import Slot, WholeTime, whole_time
 
 Sets = Mapping[str, Integers]
 """Elements by array, numbered row by row."""
@@ -25,12 +25,14 @@ Sets = Mapping[str, Integers]
 
 def measure_time(run: Run, machine: Machine, cycles: Sequence[int] | None = None) -> WholeTime:
     """Whole time of a run on a machine; `cycles` are those that its steps took, else as predicted."""
+    # Domains with slanted faces are predicted from above; what a run took is exact.
     own = [step.cycles for step in run.steps] if cycles is None else cycles
-    return whole_time(tuple(_slots(run, machine, own)), machine.bank_halves)
+    return overlap_steps(tuple(_slots(run, machine, own)), machine.bank_halves)
 
 
 def _slots(run: Run, machine: Machine, cycles: Sequence[int]) -> Iterator[Slot]:
     configurations = configuration_cycles(run, machine)
+    # Without limits nothing has to be loaded again, and banks exchange what they held at any earlier time.
     if machine.dma_words is None and not machine.dma_request_cycles:
         rows = zip(configurations, cycles, run.transfers, strict=True)
         yield from (Slot(words, 0, own + moved, 0) for words, own, moved in rows)
@@ -58,11 +60,13 @@ class _Traffic:
         waiting: int | None = None
         for step in range(len(self.run.steps)):
             reads, writes = self._sets_of_step(step, False), self._sets_of_step(step, True)
+            # A bank has room for the windows of one step; what the next one does not touch makes room for its windows.
             touched = self._unite(reads, writes)
             load = sum(self._cost(self._subtract(own, held.get(name))) for name, own in reads.items())
             if waiting is not None:
                 yield waiting, sum(self._cost(self._subtract(own, touched.get(name))) for name, own in dirty.items())
             both = dirty.keys() & touched.keys()
+            # Written back once: an element that every step writes stays in its bank until a step leaves it alone.
             kept = {name: self.sets.intersection(dirty[name], touched[name]) for name in sorted(both)}
             held, dirty, waiting = touched, self._unite(kept, writes), load
         if waiting is not None:
@@ -95,6 +99,7 @@ class _Traffic:
             pair = ((use.inner, use.outer),)
             stage = replace(own.stage, inputs=() if use.is_output else pair, outputs=pair if use.is_output else ())
             touched = replace(own, stage=stage).accesses_of_step(self.run.shapes, self.run.around[step])
+            # Relative to the window, so that the same set serves all steps of this configuration.
             made = self.sets.make(touched[use.is_output][use.outer][1])
             known = self._touched[key] = Integers(made.number, made.shift - use.first)
         return Integers(known.number, known.shift + use.first)

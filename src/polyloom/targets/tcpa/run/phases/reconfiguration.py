@@ -25,7 +25,7 @@ def configuration_cycles(run: Run, machine: Machine) -> Iterator[int]:
     if rate is None:
         yield from (0 for _ in run.steps)
         return
-    configurations = {id(own): _without_origin(own.data) for own in run.configurations}
+    configurations = {id(own): _strip_origin(own.data) for own in run.configurations}
 
     @cache
     def changed_generators(before: int, own: int) -> tuple[int, ...] | None:
@@ -35,15 +35,17 @@ def configuration_cycles(run: Run, machine: Machine) -> Iterator[int]:
         concrete = configurations[id(own)]
         changed = changed_generators(id(run.steps[n - 1]), id(own)) if n else None
         if changed is None:
+            # The bus has no words that say "as before", so that a class that changes is loaded with all others.
             words = count_words(machine, concrete)
         else:
+            # Banks begin with the window's first element: a generator's base changes with the half that holds it.
             moved = _moved_arrays(run.uses[n - 1], run.uses[n])
             at_arrays = (i for i, g in enumerate(concrete.generators) if concrete.arrays[g.array].name in moved)
             words = len({*changed, *at_arrays})
         yield -(-words // rate)
 
 
-def _without_origin(data: bytes) -> Concrete:
+def _strip_origin(data: bytes) -> Concrete:
     """The words, without what they were made of."""
     return replace(decode_outline(data).whole, made_of=None)
 

@@ -41,12 +41,14 @@ class WholeTime:
         return {**asdict(self), "total": self.total}
 
 
-def whole_time(slots: Sequence[Slot], halves: int) -> WholeTime:
+def overlap_steps(slots: Sequence[Slot], halves: int) -> WholeTime:
     """Whole time of steps: T = T_config + T_fill + sum of max(T_array, T_dma) + T_drain, where step by step the stores
     of the previous step and the loads of the next one are beside the array; one after the other with one half.
     """
     if not slots:
         return WholeTime()
+    # A step and the transfers beside it begin together: both wait for the step before and for all earlier transfers,
+    # which are in one queue. So each step takes the longer of both, and no transfer of one step hides behind another.
     loads = (*(slot.load for slot in slots[1:]), 0)
     stores = (0, *(slot.store for slot in slots[:-1]))
     beside = [load + store for load, store in zip(loads, stores, strict=True)]
