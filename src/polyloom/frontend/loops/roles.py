@@ -52,7 +52,8 @@ def find_roles(function: Node, sized: Collection[str], constants: Collection[str
     assigned = frozenset(_assigned_variables(function))
     sizes = frozenset(needed & own)
     # Also those of one value, such as `int low = i < n ? i : n;`, which conditions may decide.
-    counters = sizes & assigned.union(n.symbol for n in function if n.kind == "variable" and n.initial)
+    initialized = frozenset(n.symbol for n in function if n.kind == "variable" and n.initial)
+    counters = sizes & (assigned | (initialized - loops))
     return Roles(loops, frozenset(needed & integers), assigned, counters, sizes, _data_slice(function, sources))
 
 

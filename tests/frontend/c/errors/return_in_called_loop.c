@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 static int copied(const float *x, float *y, int n) {
   for (int i = 0; i < n; i++) {
     if (x[i] < 0) return -1;
