@@ -44,6 +44,12 @@ module domain #(
     end
     always @(posedge clk)
         if (reset) needs <= 0;
-        else if (load && load_part < 2 * DIMS) bounds[DIGIT*(2*DIMS*load_at+load_part)+:DIGIT] <= load_word[DIGIT-1:0];
-        else if (load && load_part == 2 * DIMS) needs[(HALVES+1)*load_at+:HALVES+1] <= load_word[HALVES:0];
+        else if (load)
+            for (s = 0; s < SETS; s = s + 1)
+                if (load_at == s) begin
+                    // Places are constants: one that the bus gives would be a shifter of all bits.
+                    for (m = 0; m < 2 * DIMS; m = m + 1)
+                        if (load_part == m) bounds[DIGIT*(2*DIMS*s+m)+:DIGIT] <= load_word[DIGIT-1:0];
+                    if (load_part == 2 * DIMS) needs[(HALVES+1)*s+:HALVES+1] <= load_word[HALVES:0];
+                end
 endmodule
