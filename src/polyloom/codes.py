@@ -1065,12 +1065,13 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0660": (
         "tool for circuits not installed",
-        "`polyloom cosim` builds the circuit with Verilator, which your system has as a package.",
+        "`polyloom cosim` builds the circuit with Verilator, which your system has as a package. `polyloom bench rtl` "
+        "counts cells with\nYosys: your system's, or that of `pip install polyloom[rtl]`.",
     ),
     "PL0661": (
         "tool for circuits failed",
-        "Verilator, the C++ compiler, or the simulator that they made ended with an error, or without what it should "
-        "make. The message shows the\nfirst lines that it printed.",
+        "Verilator, Yosys, the C++ compiler, or the simulator that they made ended with an error, or without what it "
+        "should make. The message shows the\nfirst lines that it printed.",
     ),
     "PL0662": (
         "the circuit differs from the model",

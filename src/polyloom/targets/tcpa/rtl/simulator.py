@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import resource
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.tcpa.rtl.bus_words import Write
 from polyloom.targets.tcpa.rtl.circuit import Circuit
+from polyloom.targets.tcpa.rtl.tools import missing_tool, run_tool, tool_error
 from polyloom.targets.tcpa.rtl.verilog_files import LIBRARY, TOP, verilog_files
 
 TOOL: Final = "verilator"
@@ -58,9 +57,7 @@ def build_simulator(
     without Verilator, PL0661 where it makes nothing.
     """
     if shutil.which(TOOL) is None:
-        raise input_error(
-            "PL0660", f"`{TOOL}` is not installed, which simulates circuits", help=f"install it: `{INSTALL}`"
-        )
+        raise missing_tool(TOOL, "simulates circuits", f"`{INSTALL}`")
     own = {"sizes.h": _sizes(circuit), _CONTROL: port_control()}
     for name, text in {**verilog_files(circuit), **own, **(replaced or {})}.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -71,11 +68,13 @@ def build_simulator(
     flags = ("-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels)
     command = (TOOL, *_OPTIONS, *flags, _CONTROL, f"{TOP}.v", "driver.cpp")
     # Without paths of the user: a makefile cannot name folders with spaces.
-    output = _run_tool(command, b"", folder)
+    output = run_tool(TOOL, command, b"", folder)
     program = folder / "built" / "Varray"
     # Tools have ended with 0 and made nothing.
     if not program.is_file():
-        raise _tool_error(f"`{TOOL}` ended without an error and without a program", output.decode(errors="replace"))
+        raise tool_error(
+            TOOL, f"`{TOOL}` ended without an error and without a program", output.decode(errors="replace")
+        )
     return Simulator(circuit, program, _child_seconds() - before)
 
 
@@ -93,24 +92,11 @@ def simulate(simulator: Simulator, writes: Iterable[Write], cycles: int, *, obse
     packed = np.zeros(len(words), np.dtype([("address", "<u8"), ("word", "<u4")]))
     packed["address"], packed["word"] = words[:, 0], words[:, 1]
     head = np.array([cycles, observed, len(words)], "<u8").tobytes()
-    output = _run_tool((str(simulator.program),), head + packed.tobytes(), simulator.program.parent)
+    output = run_tool(TOOL, (str(simulator.program),), head + packed.tobytes(), simulator.program.parent)
     events = np.frombuffer(output, _RECORD)
     if not len(events) or events[-1]["event"] not in (ENDED, FAULT, BANK_FAULT):
-        raise _tool_error("the simulator of the circuit reported neither its end nor a fault", "")
+        raise tool_error(TOOL, "the simulator of the circuit reported neither its end nor a fault", "")
     return events
-
-
-def _run_tool(command: tuple[str, ...], data: bytes, folder: Path) -> bytes:
-    done = subprocess.run(command, cwd=folder, input=data, capture_output=True)
-    if done.returncode:
-        lines = (done.stderr + done.stdout).decode(errors="replace").strip()
-        raise _tool_error(f"`{Path(command[0]).name}` ended with exit code {done.returncode}", lines)
-    return done.stdout
-
-
-def _tool_error(message: str, lines: str) -> PolyloomError:
-    shown = "\n".join(lines.splitlines()[:10])
-    return input_error("PL0661", f"{message}\n{shown}".rstrip(), help=f"check the tool: `{TOOL} --version`")
 
 
 def _child_seconds() -> float:

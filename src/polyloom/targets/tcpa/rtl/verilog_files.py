@@ -28,6 +28,7 @@ def verilog_files(circuit: Circuit) -> dict[str, str]:
 def machine_header(circuit: Circuit) -> str:
     """Parameter list of every module (IEEE 1364-2001, 12.2)."""
     c = circuit
+    fifos = c.capacity("feedback_registers") + c.capacity("input_registers")
     sizes = {
         "ROWS": c.rows,
         "COLUMNS": c.columns,
@@ -51,6 +52,8 @@ def machine_header(circuit: Circuit) -> str:
         "AFFINE": AFFINE,
         "UNITS": len(c.machine.units),
         "LANES": len(c.lanes),
+        "INDEX": max(c.bits("general_registers"), fifos.bit_length()),
+        "SOURCE": (c.capacity("output_registers") + 4 * c.capacity("channels")).bit_length(),
     }
     lines = [f"// SPDX-License-Identifier: Apache-2.0\n// The machine '{c.machine.name}'."]
     lines += [f"parameter {name} = {value}," for name, value in sizes.items()]
