@@ -16,7 +16,14 @@ from polyloom.targets.minion.map.product.grid import candidate_grids, grid
 from polyloom.targets.minion.map.product.loop import Problem
 from polyloom.targets.minion.map.product.operand import INT8, packed_tiles
 from polyloom.targets.minion.map.product.patch_prefetch import fits_cache
-from polyloom.targets.minion.map.product.predict import cycles, fma_cycles, hides_loads, packing_cycles, resident_cycles
+from polyloom.targets.minion.map.product.predict import (
+    START,
+    cycles,
+    fma_cycles,
+    hides_loads,
+    packing_cycles,
+    resident_cycles,
+)
 from polyloom.targets.minion.map.product.predict_prefetched import prefetched_cycles
 from polyloom.targets.minion.map.product.staging.ring import PIECE, Stage
 from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
@@ -59,7 +66,8 @@ def total_cycles(p: Problem, source: Tiles | None, g: Grid, setting: Setting) ->
     # What the loop packs takes no time in front of it.
     packs = stages and Stage(p, g, setting.team.shire_minions, setting.scratchpad).packs
     packing = 0 if source is None or packs else packing_cycles(p, setting.team)
-    return cycles(p, g, stages, packs=packs) + packing
+    # Harts start once, in front of packing; staging begins anew behind it.
+    return cycles(p, g, stages, packs=packs) + packing - (START if packing and not stages else 0)
 
 
 def fit_blocks(m: Multiplied, p: Problem, source: Tiles | None, setting: Setting) -> tuple[Problem, Grid]:
