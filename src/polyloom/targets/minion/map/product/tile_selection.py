@@ -74,7 +74,7 @@ def fit_blocks(m: Multiplied, p: Problem, source: Tiles | None, setting: Setting
     """Blocks, and where operands come from, with the fewest predicted cycles: short products have them in L2. Where
     shires own rows, blocks of those, if there are any.
     """
-    if setting.shire_rows and (owned := list(_own_row_blocks(p, source, setting))):
+    if setting.shire_rows and (owned := list(_owner_blocks(p, source, setting))):
         return min(owned, key=lambda each: total_cycles(each[0], source, each[1], setting))
     usual = fit_block_height(m, p, setting)
     if setting.options.resident or p.broadcast or (setting.options.split_k or 1) > 1:
@@ -88,7 +88,7 @@ def has_own_rows(p: Problem, g: Grid, shire_rows: int) -> bool:
     return g.shire_columns * g.parts == 1 and g.rows * p.height == shire_rows and g.total_rows >= p.block_rows
 
 
-def _own_row_blocks(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
+def _owner_blocks(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
     """Candidates in which each shire computes the rows that it owns (owner-computes rule)."""
     for g in candidate_grids(setting.team, 1):
         height = setting.shire_rows // g.rows
