@@ -191,7 +191,7 @@ def _evict_stale_arrays(content: Content, first: int, count: int, laid: Placemen
     phases, placed, team = content.plan.phases, laid.named_arrays, laid.team
     written = dict.fromkeys(name for phase in phases[first : first + count] for _, name in phase.outputs)
     if all(work.what == "simd" for work in content.works[first : first + count]):
-        written = dict.fromkeys(name for name in written if name not in laid.near)
+        written = dict.fromkeys(name for name in written if name not in laid.local_arrays)
     before, behind = _accessed_arrays(phases[:first]), _accessed_arrays(phases[first + count :])
     arrays = [placed[name] for name in written if name in before & behind and placed[name].address >= DRAM]
     lines = [line for n, p in enumerate(arrays) for line in evict_array(p.address, p.size, team, f"p{first}.old{n}")]

@@ -41,7 +41,7 @@ def distribute_rows(rows: int, team: Team) -> int:
 
 def shire_arrays(steps: Sequence[Step]) -> frozenset[str]:
     """Arrays that all phases access at rows of their own shire only."""
-    touched = [(_written(phase) | _read(phase), step.own) for step in steps for phase in step.phases]
+    touched = [(_written_names(phase) | _read_names(phase), step.own) for step in steps for phase in step.phases]
     return frozenset[str]().union(*(own for _, own in touched)) - frozenset[str]().union(
         *(names - own for names, own in touched)
     )
@@ -72,13 +72,15 @@ def _dependences(before: Step, step: Step) -> frozenset[str]:
     found = frozenset[str]()
     for one in before.phases:
         for other in step.phases:
-            found |= _written(one) & (_read(other) | _written(other)) | _read(one) & _written(other)
+            found |= _written_names(one) & (_read_names(other) | _written_names(other)) | _read_names(
+                one
+            ) & _written_names(other)
     return found
 
 
-def _written(phase: Phase) -> frozenset[str]:
+def _written_names(phase: Phase) -> frozenset[str]:
     return frozenset(name for _, name in phase.outputs)
 
 
-def _read(phase: Phase) -> frozenset[str]:
+def _read_names(phase: Phase) -> frozenset[str]:
     return frozenset(name for _, name in phase.inputs)

@@ -48,7 +48,7 @@ class Placement:
     predicted: int | None = None
 
     @property
-    def near(self) -> frozenset[str]:
+    def local_arrays(self) -> frozenset[str]:
         """Arrays that are accessed within shires only."""
         return self.settings[0].near
 
@@ -71,9 +71,9 @@ def place_program(content: Content, where: Place, values: Mapping[str, int], opt
     owned = [
         _place_team(content, where, values, options, p.team.minions, own_rows=True)
         for p in placed
-        if _may_own(works, options, p)
+        if _may_distribute(works, options, p)
     ]
-    placed += [p for p in owned if p.near]
+    placed += [p for p in owned if p.local_arrays]
     # Of equal predictions, the most minions: their blocks lie in shires further apart, whose lines meet less.
     cycles, _, best = min((_total_cycles(content, p), -p.team.minions, n) for n, p in enumerate(placed))
     return replace(placed[best], predicted=cycles if all(w.cycles is not None for w in works) else None)
@@ -87,7 +87,7 @@ def _may_choose(works: Sequence[Work], options: Options) -> bool:
     return not asked and all(work.cycles is not None for work in works)
 
 
-def _may_own(works: Sequence[Work], options: Options, placed: Placement) -> bool:
+def _may_distribute(works: Sequence[Work], options: Options, placed: Placement) -> bool:
     """Whether shires may own rows: several of them take part in several phases, in a way that the user leaves open. Two
     products that become one loop need no barrier, and give blocks to minions in their own order.
     """
@@ -131,7 +131,7 @@ def _place_team(
     )
     last = len(plan.phases) - 1
 
-    def lay_out(team: Team, near: frozenset[str], rows: int = 0) -> Placement:
+    def place_arrays(team: Team, near: frozenset[str], rows: int = 0) -> Placement:
         """Arrays, of which those between phases that are near lie in scratchpads, and settings of phases."""
         within, bytes_ = _scratchpad_placement(kept, near, team, where.machine.scratchpad_bytes)
         inside = {p.name for p in within}
@@ -154,7 +154,7 @@ def _place_team(
 
     all_names = frozenset(argument.name for argument in (*signature.arguments, *kept.arguments))
     near = all_names if team.shires == 1 else frozenset[str]()
-    made = lay_out(team, near)
+    made = place_arrays(team, near)
     # Second harts are started for all phases as soon as one phase has work for them (prefetching, tensor_load_l2):
     # harts are released once, at the start.
     if any(w.helpers is not None and w.helpers(s) for w, s in zip(content.works, made.settings, strict=True)):
@@ -169,12 +169,12 @@ def _place_team(
     if (team.shires - 1) * rows >= most and not options.all_minions:
         return made
     # Where arrays lie follows from who accesses them; a scratchpad that is fuller may change that.
-    near = _near_arrays(content, lay_out(team, near, rows))
-    made = lay_out(team, near, rows)
-    return made if _near_arrays(content, made) == near else lay_out(team, frozenset())
+    near = _shire_arrays(content, place_arrays(team, near, rows))
+    made = place_arrays(team, near, rows)
+    return made if _shire_arrays(content, made) == near else place_arrays(team, frozenset())
 
 
-def _near_arrays(content: Content, placed: Placement) -> frozenset[str]:
+def _shire_arrays(content: Content, placed: Placement) -> frozenset[str]:
     return shire_arrays(_phase_steps(content, placed))
 
 

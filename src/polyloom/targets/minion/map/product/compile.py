@@ -163,7 +163,7 @@ def _resident_product(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> M
     return Made((part,), facts, useful_macs(m, setting), p.kind.peak, 0, home)
 
 
-def own_rows(m: Multiplied, setting: Setting) -> frozenset[str]:
+def owner_arrays(m: Multiplied, setting: Setting) -> frozenset[str]:
     """Arrays of the program of which each shire accesses its own rows only: the result, what sums begin with, and the
     left factor, where blocks are those of the shire's rows.
     """

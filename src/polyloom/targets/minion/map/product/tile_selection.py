@@ -16,7 +16,14 @@ from polyloom.targets.minion.map.product.grid import candidate_grids, grid
 from polyloom.targets.minion.map.product.loop import Problem
 from polyloom.targets.minion.map.product.operand import INT8, packed_tiles
 from polyloom.targets.minion.map.product.patch_prefetch import fits_cache
-from polyloom.targets.minion.map.product.predict import cycles, fma_cycles, hides_loads, packing_cycles, resident_cycles
+from polyloom.targets.minion.map.product.predict import (
+    START,
+    cycles,
+    fma_cycles,
+    hides_loads,
+    packing_cycles,
+    resident_cycles,
+)
 from polyloom.targets.minion.map.product.predict_prefetched import prefetched_cycles
 from polyloom.targets.minion.map.product.staging.ring import PIECE, Stage
 from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
@@ -59,14 +66,15 @@ def total_cycles(p: Problem, source: Tiles | None, g: Grid, setting: Setting) ->
     # What the loop packs takes no time in front of it.
     packs = stages and Stage(p, g, setting.team.shire_minions, setting.scratchpad).packs
     packing = 0 if source is None or packs else packing_cycles(p, setting.team)
-    return cycles(p, g, stages, packs=packs) + packing
+    # Harts start once, in front of packing; staging begins anew behind it.
+    return cycles(p, g, stages, packs=packs) + packing - (START if packing and not stages else 0)
 
 
 def fit_blocks(m: Multiplied, p: Problem, source: Tiles | None, setting: Setting) -> tuple[Problem, Grid]:
     """Blocks, and where operands come from, with the fewest predicted cycles: short products have them in L2. Where
     shires own rows, blocks of those, if there are any.
     """
-    if setting.shire_rows and (owned := list(_own_row_blocks(p, source, setting))):
+    if setting.shire_rows and (owned := list(_owner_blocks(p, source, setting))):
         return min(owned, key=lambda each: total_cycles(each[0], source, each[1], setting))
     usual = fit_block_height(m, p, setting)
     if setting.options.resident or p.broadcast or (setting.options.split_k or 1) > 1:
@@ -80,7 +88,7 @@ def has_own_rows(p: Problem, g: Grid, shire_rows: int) -> bool:
     return g.shire_columns * g.parts == 1 and g.rows * p.height == shire_rows and g.total_rows >= p.block_rows
 
 
-def _own_row_blocks(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
+def _owner_blocks(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
     """Candidates in which each shire computes the rows that it owns (owner-computes rule)."""
     for g in candidate_grids(setting.team, 1):
         height = setting.shire_rows // g.rows

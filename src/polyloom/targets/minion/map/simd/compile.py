@@ -66,7 +66,7 @@ def compile_nest(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compi
     return Compiled(parts, tuple(alone), count_operations(own), taken)
 
 
-def own_rows(nest: Nest, fp: Fp, setting: Setting) -> frozenset[str]:
+def owner_arrays(nest: Nest, fp: Fp, setting: Setting) -> frozenset[str]:
     """Arrays of the program of which each shire accesses its own rows only."""
     made = arrange_nest(specialize_nest(nest, setting.values, fp), setting.team, fp)
     names = row_arrays(share_work(made, machine_description(setting.team)).items, made, setting.owned_rows)

@@ -27,7 +27,7 @@ from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.phase_work import Arrays, Bounds, Made, Setting, Work
 from polyloom.targets.minion.map.simd import supported_types
 from polyloom.targets.minion.map.simd.arithmetic import MachineScope, machine_function
-from polyloom.targets.minion.map.simd.compile import arrange_nest, compile_nest, own_rows, specialize_nest
+from polyloom.targets.minion.map.simd.compile import arrange_nest, compile_nest, owner_arrays, specialize_nest
 from polyloom.targets.minion.map.simd.parallel_machine import LANES
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
@@ -109,7 +109,7 @@ def stage_work(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
     code, results = partial(_compile_code, nest, fp, True), partial(_interpret, nest, fp, minions)
     # In another order of sums, results depend on the number of minions, which is then the user's.
     cycles = None if fp == "reassociate" else _stage_cycles
-    own = partial(own_rows, nest, fp)
+    own = partial(owner_arrays, nest, fp)
     return Work(
         "simd", HARTS, "shared", code, results, bounds, is_discrete=is_discrete(nest), cycles=cycles, own_rows=own
     )
