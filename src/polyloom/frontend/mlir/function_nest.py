@@ -21,7 +21,7 @@ from polyloom.frontend.loops.body import lower_body
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE
-from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_integer, is_kind, is_shaped
+from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_array_type, is_integer, is_kind
 from polyloom.frontend.mlir.extents import infer_extents
 from polyloom.frontend.mlir.lowering.dispatch import Lowering
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, element_node, size_node
@@ -60,7 +60,7 @@ class _Function:
             help = "lower it to structured loops and branches: scf or affine"
             raise lowering.refuse("PL0176", "the function has several blocks", function, help)
         arguments = list(function.body.block.args)
-        names = [lowering.name_of(a, f"arg{a.index}") for a in arguments]
+        names = [lowering.fresh_value_name(a, f"arg{a.index}") for a in arguments]
         attributes = _argument_attributes(function)
         values = [self.argument(a, n, attributes[a.index]) for a, n in zip(arguments, names, strict=True)]
         results = lowering.expand(function, values)
@@ -98,7 +98,7 @@ class _Function:
         """What an argument stands for."""
         lowering, kind = self.lowering, value.type
         at = lowering.span(self.function)
-        if is_shaped(kind):
+        if is_array_type(kind):
             shape = [size_node(form, at) for form in self.shape(kind, name, attributes)]
             return lowering.argument_array(name, value, shape, self.function, attributes)
         if is_kind(kind, builtin.UnrankedMemRefType | builtin.UnrankedTensorType):

@@ -37,7 +37,7 @@ def numpy_type(kind: Any) -> Any:
     """NumPy's type of a scalar, `int` of an index."""
     kind = scalar_type(kind)
     if is_kind(kind, builtin.IntegerType):
-        found = _WIDTHS.get(integer_width(kind), np.int64)
+        found: Any = _WIDTHS.get(integer_width(kind), np.int64)
         if kind.signedness.data == builtin.Signedness.UNSIGNED:
             return scalars.UNSIGNED[f"int{integer_width(kind)}"]
         return found
