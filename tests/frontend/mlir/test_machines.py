@@ -22,8 +22,8 @@ def test_a_product_has_equal_bits_as_loops_and_as_linalg(on: str) -> None:
     generator = np.random.default_rng(1)
     a, b = (generator.standard_normal((4, 4), np.float32) for _ in range(2))
     c = np.zeros((4, 4), np.float32)
-    loops = pl.load(f"{EXAMPLES / 'gemm.mlir'}:gemm", on=on).run(N=4, M=4, K=4, A=a, B=b, C=c)
-    linalg = pl.load(f"{EXAMPLES / 'gemm.mlir'}:matmul", on=on).run(A_0=4, A_1=4, B_1=4, A=a, B=b, C=c)
+    loops = pl.load(f"{EXAMPLES / 'gemm.mlir'}:gemm", on=on).run(N=4, M=4, K=4, A=a, B=b, C=c.copy())
+    linalg = pl.load(f"{EXAMPLES / 'gemm.mlir'}:matmul", on=on).run(A_0=4, A_1=4, B_1=4, A=a, B=b, C=c.copy())
     assert loops.verified and linalg.verified
     np.testing.assert_array_equal(loops.outputs["C"], linalg.outputs["C"])
     np.testing.assert_allclose(loops.outputs["C"], a @ b, rtol=1e-5)
@@ -72,7 +72,8 @@ def test_a_named_product_is_numpys_sum(name: str, tmp_path: Path) -> None:
     shapes, labels = NAMED[name]
     inputs, output = shapes.split(" -> ")
     a, b, c = (f"memref<{f'{s}x' if s else ''}i32>" for s in (*inputs.split(", "), output))
-    text = f"func.func @f(%A: {a}, %B: {b}, %C: {c}) {{\n  linalg.{name} ins(%A, %B : {a}, {b}) outs(%C : {c})\n  return\n}}\n"
+    body = f"linalg.{name} ins(%A, %B : {a}, {b}) outs(%C : {c})"
+    text = f"func.func @f(%A: {a}, %B: {b}, %C: {c}) {{\n  {body}\n  return\n}}\n"
     nest, reference = read(tmp_path, text)
     given = arguments(nest, {}, 1)
     found = assert_equal(nest, reference, {})["C"]

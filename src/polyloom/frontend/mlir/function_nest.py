@@ -27,7 +27,7 @@ from polyloom.frontend.mlir.lowering.dispatch import Lowering
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, element_node, size_node
 from polyloom.frontend.mlir.reader import Module
 from polyloom.ir.arrays.quotients import read_affine
-from polyloom.ir.nest import Nest, accesses, assignments
+from polyloom.ir.nest import Nest, accesses, assignments, data_symbols, depends_on_symbols
 from polyloom.ir.nest_c import default_assumptions
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -91,8 +91,10 @@ class _Function:
         kept = tuple(s for s in storage if s.role == "argument" or s.name in used | symbols)
         made = Nest(function.sym_name.data, parameters, conjunction(domain, assumptions), kept, nodes, at)
         found = infer_extents(made, lowering.equal, frozenset(self.dynamic))
-        # An index that is an argument is within the arrays that it indexes.
-        return expand_calls(replace(found, assumptions=extent_assumptions(found)))
+        if not depends_on_symbols(found.body, data_symbols(found)):
+            # An index that is an argument is within the arrays that it indexes.
+            found = replace(found, assumptions=extent_assumptions(found))
+        return expand_calls(found)
 
     def argument(self, value: Any, name: str, attributes: dict[str, Any]) -> Value:
         """What an argument stands for."""

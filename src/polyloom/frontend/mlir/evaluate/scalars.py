@@ -89,7 +89,7 @@ def _prefer_number(better: Binary) -> Binary:
 
 
 def _table_function(name: str) -> Function:
-    """An operation whose result is rounded to a whole number, or that rounds once."""
+    """An operation that rounds once."""
 
     def compute(*operands: Any) -> Any:
         if str(operands[0].dtype) == "float16":
@@ -97,6 +97,12 @@ def _table_function(name: str) -> Function:
         return apply(name, _ELEMENT[str(operands[0].dtype)], operands)
 
     return compute
+
+
+def _round_away(x: Any) -> Any:
+    """The nearest whole number, of two the one that is further from 0."""
+    whole = np.trunc(x)
+    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1, x), whole).astype(x.dtype)[()]
 
 
 def _kernel(name: str) -> Function:
@@ -194,8 +200,11 @@ UNARY: Final[dict[str, Unary]] = {
     "math.sqrt": lambda a: np.sqrt(a),
     "math.rsqrt": lambda a: a.dtype.type(1) / np.sqrt(a),
     "math.ctpop": lambda a: convert_like(apply("popcount", "u32", [_wide(unsigned(a)).astype(np.uint32)]), a),
-    **{f"math.{name}": _table_function(name) for name in ("floor", "ceil", "round", "trunc")},
-    "math.roundeven": _table_function("rint"),
+    "math.floor": np.floor,
+    "math.ceil": np.ceil,
+    "math.trunc": np.trunc,
+    "math.roundeven": np.rint,
+    "math.round": lambda a: _round_away(a),
     **{f"math.{name}": _kernel(name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")},
 }
 TERNARY: Final[dict[str, Ternary]] = {
