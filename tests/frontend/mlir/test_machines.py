@@ -26,7 +26,7 @@ def test_a_product_has_equal_bits_as_loops_and_as_linalg(on: str) -> None:
     linalg = pl.load(f"{EXAMPLES / 'gemm.mlir'}:matmul", on=on).run(A_0=4, A_1=4, B_1=4, A=a, B=b, C=c.copy())
     assert loops.verified and linalg.verified
     np.testing.assert_array_equal(loops.outputs["C"], linalg.outputs["C"])
-    np.testing.assert_allclose(loops.outputs["C"], a @ b, rtol=1e-5)
+    np.testing.assert_allclose(np.asarray(loops.outputs["C"], np.float64), a @ b, rtol=1e-5)
 
 
 def test_a_wrong_lowering_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_a_convolution_is_what_numpy_computes_of_windows(tmp_path: Path) -> None
         for x in range(2):
             window = given["x"][:, 2 * y : 2 * y + 5 : 2, x : x + 5, :]
             expected += np.einsum("nhwc,cf->nhwf", window, given["k"][y, x])
-    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(np.asarray(found, np.float64), expected)
 
 
 NAMED: dict[str, tuple[str, Any]] = {

@@ -102,7 +102,7 @@ def _table_function(name: str) -> Function:
 def _round_away(x: Any) -> Any:
     """The nearest whole number, of two the one that is further from 0."""
     whole = np.trunc(x)
-    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1, x), whole).astype(x.dtype)[()]
+    return convert_like(select_values(np.abs(x - whole) >= 0.5, whole + np.copysign(1, x), whole), x)
 
 
 def _kernel(name: str) -> Function:

@@ -41,7 +41,7 @@ def numpy_type(kind: Any) -> Any:
         if kind.signedness.data == builtin.Signedness.UNSIGNED:
             return scalars.UNSIGNED[f"int{integer_width(kind)}"]
         return found
-    return _FLOATS.get(type(kind), int)
+    return next((found for of, found in _FLOATS.items() if is_kind(kind, of)), int)
 
 
 def storage_type(kind: Any) -> Any:
