@@ -23,8 +23,11 @@ from polyloom import api
 from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.mlir import load
+from polyloom.frontend.mlir.evaluate import operations as _operations  # loaded once, before the processes begin
+from polyloom.frontend.mlir.function_nest import build_nest as _build_nest
 from polyloom.frontend.source import Options
 
+_LOADED: Final = (_operations, _build_nest)
 MACHINES: Final = ("tcpa:4x4", "riscv")
 SHARE: Final = 0.9
 _SECONDS: Final = 120

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MLIR printer of a nest: a function of the dialects func, affine, arith, math, memref and scf, which the MLIR front end
-reads back as an equal nest (MLIR language reference, dialect affine). Operations that MLIR has not are calls of
+"""MLIR printer of a nest: a function of the dialects func, affine, arith, math, memref and scf, which the MLIR front
+end reads back as an equal nest (MLIR language reference, dialect affine). Operations that MLIR has not are calls of
 functions `polyloom_OPERATION_TYPE` without a body, as in `ir.nest_c`.
 
 Sizes are indices; the extents of an array, the assumptions on sizes and integers without a sign, for which MLIR has no
@@ -128,7 +128,7 @@ class _Printer:
     def argument(self, s: Storage) -> str:
         written = list[str]()
         if any(not e.is_constant for e in s.shape):
-            written.append(f"polyloom.shape = [{', '.join(map(_quoted, s.shape))}]")
+            written.append(f"polyloom.shape = [{', '.join(map(_quote_form, s.shape))}]")
         written += ["polyloom.unsigned"] if s.dtype in UNSIGNED else []
         kind = self.array_type(s) if s.shape or s.writable else mlir_type(s.dtype)
         return f"{self.name(s.name)}: {kind}" + (f" {{{', '.join(written)}}}" if written else "")
@@ -143,7 +143,7 @@ class _Printer:
         if len(condition.pieces) != 1:
             return []
         plain = {Affine.symbol(name) for name in self.nest.parameters}
-        return [_quoted(c) for c in condition.pieces[0].constraints if c not in plain]
+        return [_quote_form(c) for c in condition.pieces[0].constraints if c not in plain]
 
     def emit(self, text: str) -> None:
         self.lines.append(self.margin + text)
@@ -358,7 +358,7 @@ def _is_truth(value: Expression) -> bool:
     return value.operation in _ORDER
 
 
-def _quoted(form: Affine) -> str:
+def _quote_form(form: Affine) -> str:
     return f'"{form}"'
 
 

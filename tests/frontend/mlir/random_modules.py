@@ -188,10 +188,8 @@ def linalg_modules(draw: Draw) -> str:
             case _:
                 a, b = text.choose(*values), "%s"
                 square = f"{'tensor' if is_tensor else 'memref'}<6x6x{text.kind}>"
-                if is_tensor or a not in ("%a",):
-                    out = text.choose(*values) if is_tensor else target(array)
-                else:
-                    out = "%b"
+                fresh = text.choose(*values) if is_tensor else target(array)
+                out = fresh if is_tensor or a != "%a" else "%b"
                 if out == a and not is_tensor:
                     continue
                 if not is_tensor and out not in ("%a", "%b"):

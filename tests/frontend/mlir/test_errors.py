@@ -48,7 +48,7 @@ def test_an_unknown_function_is_named() -> None:
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mlir, "find_spec", lambda name: None)
+    monkeypatch.setattr(mlir, "find_spec", dict[str, None]().get)
     error = diagnose(TEXTS["several functions"])
     assert error.code == "PL0177"
     assert error.exit_code == USAGE

@@ -44,13 +44,13 @@ def element_type(kind: Any) -> ElementType | None:
     return next((name for of, name in _FLOATS.items() if is_kind(kind, of)), None)
 
 
-def is_shaped(kind: Any) -> bool:
+def is_array_type(kind: Any) -> bool:
     return is_kind(kind, builtin.MemRefType | builtin.TensorType)
 
 
 def scalar_type(kind: Any) -> Any:
     """The type of one element of what is computed element by element."""
-    return kind.element_type if is_shaped(kind) else kind
+    return kind.element_type if is_array_type(kind) else kind
 
 
 def is_integer(kind: Any) -> bool:

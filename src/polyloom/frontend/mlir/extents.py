@@ -68,17 +68,17 @@ def _greatest_index(nest: Nest, size: str) -> Affine | None:
         for reference in references:
             for name, n in axes:
                 if reference.name == name:
-                    most = _most(reference.index[n], statement.loops, bounds)
+                    most = _greatest_value(reference.index[n], statement.loops, bounds)
                     if most is None:
                         return None
                     found.add(most)
     if not found:
         return None
     # One of them is the greatest whatever the sizes are.
-    return next((a for a in found if all(_is_no_less(a, b) for b in found)), None)
+    return next((a for a in found if all(_dominates(a, b) for b in found)), None)
 
 
-def _is_no_less(a: Affine, b: Affine) -> bool:
+def _dominates(a: Affine, b: Affine) -> bool:
     difference = a - b
     return difference.constant >= 0 and all(c >= 0 for _, c in difference.terms)
 
@@ -89,7 +89,7 @@ def _upper_bounds(nest: Nest, loops: Sequence[str]) -> dict[str, tuple[tuple[Aff
     return {loop.name: (loop.lower, loop.upper) for loop in loop_nodes(nest.body) if loop.name in loops}
 
 
-def _most(
+def _greatest_value(
     form: Affine, loops: Sequence[str], bounds: Mapping[str, tuple[tuple[Affine, ...], tuple[Affine, ...]]]
 ) -> Affine | None:
     """The greatest value of a form over its loops, the innermost first; None for bounds that are minima."""

@@ -21,13 +21,13 @@ from polyloom.frontend.loops.body import lower_body
 from polyloom.frontend.loops.roles import Roles
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE
-from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_integer, is_kind, is_shaped
+from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_array_type, is_integer, is_kind
 from polyloom.frontend.mlir.extents import infer_extents
 from polyloom.frontend.mlir.lowering.dispatch import Lowering
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, element_node, size_node
 from polyloom.frontend.mlir.reader import Module
 from polyloom.ir.arrays.quotients import read_affine
-from polyloom.ir.nest import Nest, accesses, assignments
+from polyloom.ir.nest import Nest, accesses, assignments, data_symbols, depends_on_symbols
 from polyloom.ir.nest_c import default_assumptions
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -60,7 +60,7 @@ class _Function:
             help = "lower it to structured loops and branches: scf or affine"
             raise lowering.refuse("PL0176", "the function has several blocks", function, help)
         arguments = list(function.body.block.args)
-        names = [lowering.name_of(a, f"arg{a.index}") for a in arguments]
+        names = [lowering.fresh_value_name(a, f"arg{a.index}") for a in arguments]
         attributes = _argument_attributes(function)
         values = [self.argument(a, n, attributes[a.index]) for a, n in zip(arguments, names, strict=True)]
         results = lowering.expand(function, values)
@@ -91,14 +91,16 @@ class _Function:
         kept = tuple(s for s in storage if s.role == "argument" or s.name in used | symbols)
         made = Nest(function.sym_name.data, parameters, conjunction(domain, assumptions), kept, nodes, at)
         found = infer_extents(made, lowering.equal, frozenset(self.dynamic))
-        # An index that is an argument is within the arrays that it indexes.
-        return expand_calls(replace(found, assumptions=extent_assumptions(found)))
+        if not depends_on_symbols(found.body, data_symbols(found)):
+            # An index that is an argument is within the arrays that it indexes.
+            found = replace(found, assumptions=extent_assumptions(found))
+        return expand_calls(found)
 
     def argument(self, value: Any, name: str, attributes: dict[str, Any]) -> Value:
         """What an argument stands for."""
         lowering, kind = self.lowering, value.type
         at = lowering.span(self.function)
-        if is_shaped(kind):
+        if is_array_type(kind):
             shape = [size_node(form, at) for form in self.shape(kind, name, attributes)]
             return lowering.argument_array(name, value, shape, self.function, attributes)
         if is_kind(kind, builtin.UnrankedMemRefType | builtin.UnrankedTensorType):

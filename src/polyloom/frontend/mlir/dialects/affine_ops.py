@@ -108,14 +108,14 @@ def _parse_bounds(parser: Parser, extreme: str) -> tuple[list[tuple[AffineExpr, 
     groups = list[tuple[AffineExpr, ...]]()
     operands = list[Any]()
 
-    def one() -> None:
+    def read_bound() -> None:
         count = len(operands)
         exprs, found = _parse_expressions(parser, parser.parse_optional_keyword(extreme) is not None)
         operands.extend(found)
         shift = [AffineExpr.dimension(count + n) for n in range(len(found))]
         groups.append(tuple(e.replace_dims_and_symbols(shift, []) for e in exprs))
 
-    parser.parse_comma_separated_list(Parser.Delimiter.PAREN, one)
+    parser.parse_comma_separated_list(Parser.Delimiter.PAREN, read_bound)
     return groups, operands
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Custom spellings of `scf.parallel`, `memref.copy`, `memref.global` and `memref.cast`, which xDSL 0.74 reads in generic
-form alone (MLIR language reference, dialects scf and memref).
+"""Custom spellings of `scf.parallel`, `memref.copy`, `memref.global`, `memref.cast` and others, which xDSL 0.74 reads
+in generic form alone (MLIR language reference, dialects scf and memref).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyloom.diagnostics import input_error
-from polyloom.frontend.mlir.element_types import is_shaped
+from polyloom.frontend.mlir.element_types import is_array_type
 from polyloom.frontend.source import Arrays
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
@@ -40,7 +40,7 @@ class Evaluation:
                 value = arrays.get(s.name)
                 found = np.zeros(shape, NUMPY[s.dtype]) if value is None else np.array(value, NUMPY[s.dtype])
                 given[s.name] = found.reshape(shape)
-        passed = [self.passed(name, parameters, given) for name in names]
+        passed = [self.argument_value(name, parameters, given) for name in names]
         span = self.module.span(self.function)
         try:
             with np.errstate(all="ignore"):
@@ -66,15 +66,15 @@ class Evaluation:
         from polyloom.frontend.mlir.lowering.dispatch import Lowering
 
         lowering = Lowering(self.module)
-        return [lowering.name_of(a, f"arg{a.index}") for a in self.function.body.block.args]
+        return [lowering.fresh_value_name(a, f"arg{a.index}") for a in self.function.body.block.args]
 
-    def passed(self, name: str, parameters: Mapping[str, int], given: Mapping[str, Any]) -> Any:
+    def argument_value(self, name: str, parameters: Mapping[str, int], given: Mapping[str, Any]) -> Any:
         if name in given:
             found: Any = given[name]
             kind: Any = self.function.body.block.args[self.argument_names.index(name)].type
-            rank = len(kind.get_shape()) if is_shaped(kind) else 0
+            rank = len(kind.get_shape()) if is_array_type(kind) else 0
             # What has rank 0 is passed as an array of one element, or by value.
-            return found.reshape(()) if is_shaped(kind) and rank == 0 else found if rank else found[()]
+            return found.reshape(()) if is_array_type(kind) and rank == 0 else found if rank else found[()]
         value = int(parameters.get(name, 0))
         kind = self.kinds[name]
         return value if kind is int else np.asarray(value).astype(kind)[()]

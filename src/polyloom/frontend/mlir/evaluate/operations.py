@@ -13,13 +13,13 @@ from xdsl.ir import Block, Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from polyloom.frontend.mlir.dialects.linalg_ops import NAMED
-from polyloom.frontend.mlir.element_types import DYNAMIC, is_kind, is_shaped
+from polyloom.frontend.mlir.element_types import DYNAMIC, is_array_type, is_kind
 from polyloom.frontend.mlir.evaluate import scalars, views
+from polyloom.frontend.mlir.evaluate.iteration_space import named_body, pooled_body, run_structured
 from polyloom.frontend.mlir.evaluate.source import SourceBuilder, affine_text, numpy_type, set_text, storage_type
-from polyloom.frontend.mlir.evaluate.structured import named_body, pooled_body, run_structured
 from polyloom.frontend.mlir.lowering.dispatch import called_operation
 from polyloom.frontend.mlir.lowering.integers import FLOAT_PREDICATES, PREDICATES
-from polyloom.frontend.mlir.lowering.structured import parse_axes
+from polyloom.frontend.mlir.lowering.iteration_space import parse_axes
 
 _INDEX: Final = {
     "add": "addi",
@@ -65,7 +65,9 @@ class Operations(SourceBuilder):
 
     def operation(self, operation: Operation) -> None:
         dialect, _, name = operation.name.partition(".")
-        handler = getattr(self, f"{dialect}_{name.replace('.', '_')}", None)
+        # Python has these words itself.
+        word = {"for": "loop", "if": "branch"}.get(name, name.replace(".", "_"))
+        handler = getattr(self, f"{dialect}_{word}", None)
         if handler is None:
             handler = getattr(self, f"dialect_{dialect}", None)
         assert handler is not None, operation.name
@@ -75,10 +77,10 @@ class Operations(SourceBuilder):
         """A scalar operation, also element by element."""
         self.set(operation.results[0], self.call(function, *self.operands(operation)))
 
-    def compute_one(self, operation: Operation, function: Callable[[Any], Any]) -> None:
+    def compute_unary(self, operation: Operation, function: Callable[[Any], Any]) -> None:
         self.compute(operation, function)
 
-    def compute_two(self, operation: Operation, function: Callable[[Any, Any], Any]) -> None:
+    def compute_binary(self, operation: Operation, function: Callable[[Any, Any], Any]) -> None:
         self.compute(operation, function)
 
     def dialect_arith(self, operation: Any) -> None:
@@ -91,11 +93,11 @@ class Operations(SourceBuilder):
             known = PREDICATES if name == "arith.cmpi" else FLOAT_PREDICATES
             predicate: str = known[int(operation.properties["predicate"].value.data)]
             compare = scalars.compare_integers if name == "arith.cmpi" else scalars.compare_floats
-            self.compute_two(operation, lambda a, b: compare(predicate, a, b))
+            self.compute_binary(operation, lambda a, b: compare(predicate, a, b))
         elif name == "arith.constant":
             self.set(operation.results[0], self.bind(constant_value(operation.properties["value"], kind)))
         elif name == "arith.bitcast":
-            self.compute_one(operation, lambda x: scalars.bitcast(x, storage_type(kind)))
+            self.compute_unary(operation, lambda x: scalars.bitcast(x, storage_type(kind)))
         else:
             self.conversion(operation, name.removeprefix("arith."), kind)
 
@@ -105,19 +107,19 @@ class Operations(SourceBuilder):
         to = numpy_type(kind)
         match name:
             case "fptosi":
-                self.compute_one(operation, lambda x: scalars.saturate(x, to))
+                self.compute_unary(operation, lambda x: scalars.saturate(x, to))
             case "fptoui":
                 wide = scalars.UNSIGNED.get(np.dtype(to).name, to)
-                self.compute_one(operation, lambda x: scalars.convert(scalars.saturate(x, wide), to))
+                self.compute_unary(operation, lambda x: scalars.convert(scalars.saturate(x, wide), to))
             case "extui" | "uitofp" | "index_castui":
-                self.compute_one(operation, lambda x: scalars.convert(scalars.unsigned(x), to))
+                self.compute_unary(operation, lambda x: scalars.convert(scalars.unsigned(x), to))
             case "extsi" | "sitofp":
                 # The one bit of a truth is its sign.
-                self.compute_one(operation, lambda x: scalars.convert(-x.astype(np.int32) if _is_bool(x) else x, to))
+                self.compute_unary(operation, lambda x: scalars.convert(-x.astype(np.int32) if _is_bool(x) else x, to))
             case "trunci" if to is np.bool_:
-                self.compute_one(operation, lambda x: scalars.convert(x & x.dtype.type(1), to))
+                self.compute_unary(operation, lambda x: scalars.convert(x & x.dtype.type(1), to))
             case _:
-                self.compute_one(operation, lambda x: scalars.convert(x, to))
+                self.compute_unary(operation, lambda x: scalars.convert(x, to))
 
     def dialect_index(self, operation: Any) -> None:
         name, result = operation.name.removeprefix("index."), operation.results[0]
@@ -125,7 +127,7 @@ class Operations(SourceBuilder):
             self.set(result, self.bind(constant_value(operation.properties["value"], result.type)))
         elif name == "cmp":
             predicate: str = operation.properties["predicate"].data
-            self.compute_two(operation, lambda a, b: scalars.compare_integers(predicate, a, b))
+            self.compute_binary(operation, lambda a, b: scalars.compare_integers(predicate, a, b))
         elif name in ("casts", "castu"):
             self.conversion(operation, "index_castui" if name == "castu" else "index_cast", result.type)
         else:
@@ -160,30 +162,30 @@ class Operations(SourceBuilder):
 
     affine_store = memref_store
 
-    def nothing(self, operation: Any) -> None:
+    def skip_operation(self, operation: Any) -> None:
         """Terminators, deallocations."""
 
-    affine_yield = scf_yield = linalg_yield = tensor_yield = memref_dealloc = memref_assume_alignment = nothing
-    scf_reduce = scf_reduce_return = memref_alloca_scope_return = nothing
+    affine_yield = scf_yield = linalg_yield = tensor_yield = memref_dealloc = memref_assume_alignment = skip_operation
+    scf_reduce = scf_reduce_return = memref_alloca_scope_return = skip_operation
 
     def loop(self, operation: Any, ends: str, block: Block, initial: list[str]) -> None:
         """A loop whose turns pass values on."""
         cells = [self.name(a) for a in block.args[1:]]
-        self.pass_on(cells, initial, block.args[1:])
+        self.assign_turn_values(cells, initial, block.args[1:])
         self.emit(f"for {self.name(block.args[0])} in range({ends}):")
         self.block(block)
         self.margin += " "
-        self.pass_on(cells, self.terminator(block) if cells else [], block.args[1:])
+        self.assign_turn_values(cells, self.terminator(block) if cells else [], block.args[1:])
         self.margin = self.margin[:-1]
         for result, cell in zip(operation.results, cells, strict=True):
             self.set(result, cell)
 
-    def pass_on(self, cells: list[str], values: list[str], models: Any) -> None:
+    def assign_turn_values(self, cells: list[str], values: list[str], models: Any) -> None:
         del models
         if cells:
             self.emit(f"{', '.join(cells)}, = {', '.join(values)},")
 
-    def scf_for(self, operation: Any) -> None:
+    def scf_loop(self, operation: Any) -> None:
         operands = self.operands(operation)
         self.loop(operation, ", ".join(f"int({o})" for o in operands[:3]), operation.regions[0].block, operands[3:])
 
@@ -191,7 +193,7 @@ class Operations(SourceBuilder):
         texts = [affine_text(e, operands, found.num_dims) for e in found.results]
         return texts[0] if len(texts) == 1 else f"{name}({', '.join(texts)})"
 
-    def affine_for(self, operation: Any) -> None:
+    def affine_loop(self, operation: Any) -> None:
         ends = list[str]()
         for kind, name in (("lower", "max"), ("upper", "min")):
             operands = [self.name(o) for o in getattr(operation, f"{kind}BoundOperands")]
@@ -200,7 +202,7 @@ class Operations(SourceBuilder):
         initial = [self.name(o) for o in operation.inits]
         self.loop(operation, f"{ends[0]}, {ends[1]}, {step}", operation.regions[0].block, initial)
 
-    def scf_if(self, operation: Any) -> None:
+    def scf_branch(self, operation: Any) -> None:
         operands = self.operands(operation)
         found = operation.properties.get("condition")
         test = operands[0] if found is None else set_text(found.data, operands)
@@ -212,16 +214,16 @@ class Operations(SourceBuilder):
                 continue
             self.block(region.block)
             self.margin += " "
-            self.pass_on(results, self.terminator(region.block) if results else [], None)
+            self.assign_turn_values(results, self.terminator(region.block) if results else [], None)
             self.margin = self.margin[:-1]
 
-    affine_if = scf_if
+    affine_branch = scf_branch
 
     def scf_parallel(self, operation: Any) -> None:
         count, operands = len(operation.lowerBound), self.operands(operation)
         ends = [", ".join(operands[n + k * count] for k in range(3)) for n in range(count)]
         block, cells = operation.regions[0].block, [self.name(r) for r in operation.results]
-        self.pass_on(cells, operands[3 * count :], None)
+        self.assign_turn_values(cells, operands[3 * count :], None)
 
         def reduce() -> None:
             last = block.last_op
@@ -276,7 +278,7 @@ class Operations(SourceBuilder):
         block = operation.regions[0].block
         for inner in block.ops:
             self.operation(inner)
-        self.pass_on([self.name(r) for r in operation.results], self.terminator(block), None)
+        self.assign_turn_values([self.name(r) for r in operation.results], self.terminator(block), None)
 
     memref_alloca_scope = scf_execute_region
 
@@ -316,13 +318,13 @@ class Operations(SourceBuilder):
 
     memref_cast = tensor_cast = memref_memory_space_cast = forward
 
-    def copied(self, operation: Any) -> None:
+    def copy_array(self, operation: Any) -> None:
         self.set(operation.results[0], f"{self.operands(operation)[0]}.copy()")
 
-    bufferization_to_tensor = bufferization_clone = copied
+    bufferization_to_tensor = bufferization_clone = copy_array
 
     def bufferization_to_buffer(self, operation: Any) -> None:
-        (self.forward if "read_only" in operation.properties else self.copied)(operation)
+        (self.forward if "read_only" in operation.properties else self.copy_array)(operation)
 
     bufferization_to_memref = bufferization_to_buffer
 
@@ -483,7 +485,7 @@ class Operations(SourceBuilder):
             made = named_body("product", 2, dtype) if row.body == "product" else pooled_body(row.body, dtype)
             return list(maps), loops, self.bind(made)
         scalar = AffineMap(rank, 0, ())
-        maps = [identity if is_shaped(o.type) else scalar for o in (*operation.inputs, *operation.outputs)]
+        maps = [identity if is_array_type(o.type) else scalar for o in (*operation.inputs, *operation.outputs)]
         return maps, rank, self.bind(named_body(row.body, count, dtype))
 
     # functions
@@ -510,7 +512,7 @@ class Operations(SourceBuilder):
         if self.returned is None:
             self.emit(f"return ({''.join(f'{o}, ' for o in self.operands(operation))})")
         else:
-            self.pass_on(self.returned, self.operands(operation), None)
+            self.assign_turn_values(self.returned, self.operands(operation), None)
 
 
 def _copy(x: Any, *rest: Any) -> tuple[Any]:

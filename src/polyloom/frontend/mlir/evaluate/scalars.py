@@ -29,7 +29,7 @@ def unsigned(x: Any) -> Any:
     return x if isinstance(x, int) else x.astype(UNSIGNED.get(str(x.dtype), x.dtype))
 
 
-def like(x: Any, model: Any) -> Any:
+def convert_like(x: Any, model: Any) -> Any:
     """A result in the type of an operand."""
     return int(x) if isinstance(model, int) else np.asarray(x).astype(model.dtype)[()]
 
@@ -88,8 +88,8 @@ def _prefer_number(better: Binary) -> Binary:
     return choose
 
 
-def _of_table(name: str) -> Function:
-    """An operation whose result is rounded to a whole number, or that rounds once."""
+def _table_function(name: str) -> Function:
+    """An operation that rounds once."""
 
     def compute(*operands: Any) -> Any:
         if str(operands[0].dtype) == "float16":
@@ -97,6 +97,12 @@ def _of_table(name: str) -> Function:
         return apply(name, _ELEMENT[str(operands[0].dtype)], operands)
 
     return compute
+
+
+def _round_away(x: Any) -> Any:
+    """The nearest whole number, of two the one that is further from 0."""
+    whole = np.trunc(x)
+    return convert_like(select_values(np.abs(x - whole) >= 0.5, whole + np.copysign(1, x), whole), x)
 
 
 def _kernel(name: str) -> Function:
@@ -158,20 +164,20 @@ BINARY: Final[dict[str, Binary]] = {
     "arith.andi": lambda a, b: a & b,
     "arith.ori": lambda a, b: a | b,
     "arith.xori": lambda a, b: a ^ b,
-    "arith.divsi": lambda a, b: like(_divide(a, b)[0], a),
-    "arith.remsi": lambda a, b: like(_divide(a, b)[1], a),
-    "arith.divui": lambda a, b: like(_unsigned_divide(a, b)[0], a),
-    "arith.remui": lambda a, b: like(_unsigned_divide(a, b)[1], a),
-    "arith.floordivsi": lambda a, b: like(_floor_divide(a, b), a),
-    "arith.ceildivsi": lambda a, b: like(-_floor_divide(-_wide(a), b), a),
-    "arith.ceildivui": lambda a, b: like(-_floor_divide(-_wide(unsigned(a)), unsigned(b)), a),
-    "arith.minsi": lambda a, b: like(np.minimum(a, b), a),
-    "arith.maxsi": lambda a, b: like(np.maximum(a, b), a),
-    "arith.minui": lambda a, b: like(np.minimum(unsigned(a), unsigned(b)), a),
-    "arith.maxui": lambda a, b: like(np.maximum(unsigned(a), unsigned(b)), a),
+    "arith.divsi": lambda a, b: convert_like(_divide(a, b)[0], a),
+    "arith.remsi": lambda a, b: convert_like(_divide(a, b)[1], a),
+    "arith.divui": lambda a, b: convert_like(_unsigned_divide(a, b)[0], a),
+    "arith.remui": lambda a, b: convert_like(_unsigned_divide(a, b)[1], a),
+    "arith.floordivsi": lambda a, b: convert_like(_floor_divide(a, b), a),
+    "arith.ceildivsi": lambda a, b: convert_like(-_floor_divide(-_wide(a), b), a),
+    "arith.ceildivui": lambda a, b: convert_like(-_floor_divide(-_wide(unsigned(a)), unsigned(b)), a),
+    "arith.minsi": lambda a, b: convert_like(np.minimum(a, b), a),
+    "arith.maxsi": lambda a, b: convert_like(np.maximum(a, b), a),
+    "arith.minui": lambda a, b: convert_like(np.minimum(unsigned(a), unsigned(b)), a),
+    "arith.maxui": lambda a, b: convert_like(np.maximum(unsigned(a), unsigned(b)), a),
     "arith.shli": lambda a, b: shift(a, b, True),
     "arith.shrsi": lambda a, b: shift(a, b, False),
-    "arith.shrui": lambda a, b: like(shift(unsigned(a), unsigned(b), False), a),
+    "arith.shrui": lambda a, b: convert_like(shift(unsigned(a), unsigned(b), False), a),
     "arith.maximumf": _extreme(lambda a, b: a > b),
     "arith.minimumf": _extreme(lambda a, b: a < b),
     "arith.maxnumf": _prefer_number(lambda a, b: a > b),
@@ -193,13 +199,16 @@ UNARY: Final[dict[str, Unary]] = {
     "math.absi": lambda a: np.abs(a),
     "math.sqrt": lambda a: np.sqrt(a),
     "math.rsqrt": lambda a: a.dtype.type(1) / np.sqrt(a),
-    "math.ctpop": lambda a: like(apply("popcount", "u32", [_wide(unsigned(a)).astype(np.uint32)]), a),
-    **{f"math.{name}": _of_table(name) for name in ("floor", "ceil", "round", "trunc")},
-    "math.roundeven": _of_table("rint"),
+    "math.ctpop": lambda a: convert_like(apply("popcount", "u32", [_wide(unsigned(a)).astype(np.uint32)]), a),
+    "math.floor": np.floor,
+    "math.ceil": np.ceil,
+    "math.trunc": np.trunc,
+    "math.roundeven": np.rint,
+    "math.round": lambda a: _round_away(a),
     **{f"math.{name}": _kernel(name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")},
 }
 TERNARY: Final[dict[str, Ternary]] = {
-    "math.fma": _of_table("madd"),
+    "math.fma": _table_function("madd"),
     "arith.select": select_values,
 }
 _RELATION: Final[dict[str, Binary]] = {

@@ -37,11 +37,11 @@ def numpy_type(kind: Any) -> Any:
     """NumPy's type of a scalar, `int` of an index."""
     kind = scalar_type(kind)
     if is_kind(kind, builtin.IntegerType):
-        found = _WIDTHS.get(integer_width(kind), np.int64)
+        found: Any = _WIDTHS.get(integer_width(kind), np.int64)
         if kind.signedness.data == builtin.Signedness.UNSIGNED:
             return scalars.UNSIGNED[f"int{integer_width(kind)}"]
         return found
-    return _FLOATS.get(type(kind), int)
+    return next((found for of, found in _FLOATS.items() if is_kind(kind, of)), int)
 
 
 def storage_type(kind: Any) -> Any:

@@ -16,7 +16,7 @@ from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope, affine_form
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE, INTEGER
-from polyloom.frontend.mlir.lowering.values import Number, Value, View, combine, integer, size_node, whole_array
+from polyloom.frontend.mlir.lowering.values import Number, Value, View, array_view, combine, integer, size_node
 from polyloom.frontend.mlir.reader import Module
 from polyloom.ir.nest import Storage
 from polyloom.ir.nest_c import RESERVED
@@ -56,7 +56,7 @@ class Builder:
     def refuse(self, code: str, message: str, operation: Operation, help: str) -> PolyloomError:
         return input_error(code, message, span=self.span(operation), help=help)
 
-    def name_of(self, value: SSAValue, default: str) -> str:
+    def fresh_value_name(self, value: SSAValue, default: str) -> str:
         """A name that is new, after the one that the text has."""
         base = _WORD.sub("_", value.name_hint or default).strip("_") or default
         base = f"{default}{base}" if base[0].isdigit() else base
@@ -72,7 +72,7 @@ class Builder:
         assert isinstance(found, View)
         return found
 
-    def integer_of(self, value: SSAValue, operation: Operation) -> Node:
+    def integer_operand(self, value: SSAValue, operation: Operation) -> Node:
         """An index as an integer that never wraps, or as data where it is data."""
         found = self.number(value)
         if found.integer is not None:
@@ -121,7 +121,7 @@ class Builder:
         at = self.span(operation)
         identity = self.add_storage(fresh_name(name, self.taken), dtype, known, "local", at)
         self.owned.add(identity)
-        return whole_array(identity, identity, dtype, [size_node(form, at) for form in known])
+        return array_view(identity, identity, dtype, [size_node(form, at) for form in known])
 
     @contextmanager
     def collect(self) -> Generator[list[Node]]:
@@ -156,7 +156,7 @@ class Builder:
             return
         with (
             self.loop(name, integer(0, at), shape[0], 1, at) as first,
-            self.loop_nest(shape[1:], at, _following(name)) as rest,
+            self.loop_nest(shape[1:], at, _next_letter(name)) as rest,
         ):
             yield [first, *rest]
 
@@ -222,5 +222,5 @@ class Builder:
         return combine("+", base, combine("*", index, stride, at), at)
 
 
-def _following(name: str) -> str:
+def _next_letter(name: str) -> str:
     return chr(ord(name[0]) + 1) if name[0] < "z" else "i"

@@ -14,10 +14,10 @@ from xdsl.ir import Block, Operation
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE, INTEGER
-from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_shaped
+from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_array_type
 from polyloom.frontend.mlir.lowering.integers import map_trees, set_tree
-from polyloom.frontend.mlir.lowering.structured import Structured
-from polyloom.frontend.mlir.lowering.values import Number, Value, View, constant_of, extreme, integer
+from polyloom.frontend.mlir.lowering.iteration_space import Structured
+from polyloom.frontend.mlir.lowering.values import Number, Value, View, extreme, integer, integer_constant
 
 _IDENTITY: Final = {
     "addf": 0.0,
@@ -41,13 +41,13 @@ class Control(Structured):
     """Loops and branches."""
 
     def constant_step(self, node: Node, operation: Operation) -> int:
-        step = constant_of(node)
+        step = integer_constant(node)
         if step is None or step <= 0:
             help = "count by a positive constant"
             raise self.refuse("PL0174", "the step of a loop is no positive constant", operation, help)
         return step
 
-    def affine_for(self, operation: Any) -> None:
+    def lower_affine_loop(self, operation: Any) -> None:
         at = self.span(operation)
         bounds = list[Node]()
         for kind, name in (("lower", "max"), ("upper", "min")):
@@ -57,8 +57,8 @@ class Control(Structured):
         step = self.constant_step(integer(operation.properties["step"].value.data, at), operation)
         self.counted_loop(operation, bounds[0], bounds[1], step, operation.inits)
 
-    def scf_for(self, operation: Any) -> None:
-        lower, upper, step = (self.integer_of(o, operation) for o in operation.operands[:3])
+    def lower_scf_loop(self, operation: Any) -> None:
+        lower, upper, step = (self.integer_operand(o, operation) for o in operation.operands[:3])
         by = self.constant_step(step, operation)
         self.counted_loop(operation, lower, upper, by, operation.operands[3:])
 
@@ -66,13 +66,13 @@ class Control(Structured):
         """A loop, with a variable for each value that a turn passes on."""
         block, at = operation.regions[0].block, self.span(operation)
         self.flush(self.written_roots(operation), operation)
-        cells = [self.carried(arg, init, operation) for arg, init in zip(block.args[1:], initial, strict=True)]
+        cells = [self.carry_value(arg, init, operation) for arg, init in zip(block.args[1:], initial, strict=True)]
         with self.loop(self.loop_name(block.args[0]), lower, upper, step, at) as counter:
             self.frame.values[block.args[0]] = self.counter_value(counter, block.args[0].type)
             self.frame.values |= dict(zip(block.args[1:], cells, strict=True))
             self.run_block(block)
             if cells:
-                self.pass_on(cells, block.last_op)
+                self.assign_turn_values(cells, block.last_op)
         self.frame.values |= dict(zip(operation.results, cells, strict=True))
 
     def counter_value(self, counter: Node, kind: Any) -> Number:
@@ -82,7 +82,7 @@ class Control(Structured):
         hint = self.name_hint(value)
         return "i" if hint == "t" and not value.name_hint else hint
 
-    def carried(self, argument: Any, initial: Any, operation: Operation) -> Value:
+    def carry_value(self, argument: Any, initial: Any, operation: Operation) -> Value:
         """The variable or the array that holds what one turn leaves for the next one."""
         found, at = self.frame.values[initial], self.span(operation)
         name = self.name_hint(argument)
@@ -101,7 +101,7 @@ class Control(Structured):
         truth = cell if dtype == "bool" else None
         return Number(dtype, cell, truth=truth, reads=frozenset({cell.symbol}))
 
-    def pass_on(self, cells: Sequence[Value], yields: Any) -> None:
+    def assign_turn_values(self, cells: Sequence[Value], yields: Any) -> None:
         """What a turn leaves: all values are read before one is stored."""
         at = self.span(yields)
         found: list[Value] = [self.frame.values[o] for o in yields.operands]
@@ -154,7 +154,7 @@ class Control(Structured):
             operands = self.map_operands(operation.operands, operation)
             test = set_tree(operation.properties["condition"].data, operands, at)
         else:
-            test = self.truth_of(self.number(operation.operands[0]), operation)
+            test = self.truth_operand(self.number(operation.operands[0]), operation)
         self.flush(self.written_roots(operation), operation)
         sides = [region.block for region in operation.regions if region.blocks]
         if operation.results and self.choose_integers(operation, test, sides):
@@ -171,7 +171,7 @@ class Control(Structured):
         with self.collect() as made:
             self.run_block(block)
             if cells:
-                self.pass_on(cells, block.last_op)
+                self.assign_turn_values(cells, block.last_op)
         return Node("block", at, "", tuple(made))
 
     def choose_integers(self, operation: Any, test: Node, sides: Sequence[Block]) -> bool:
@@ -180,7 +180,7 @@ class Control(Structured):
             return False
         if not all(becomes_index(r) for r in operation.results):
             return False
-        if any(is_shaped(r.type) for r in operation.results) or len(sides) < 2:
+        if any(is_array_type(r.type) for r in operation.results) or len(sides) < 2:
             return False
         found = list[list[Number]]()
         for block in sides:
@@ -200,7 +200,7 @@ class Control(Structured):
 
     def result_cell(self, result: Any, operation: Operation) -> Value:
         at, name = self.span(operation), self.name_hint(result)
-        if is_shaped(result.type):
+        if is_array_type(result.type):
             dtype = self.array_type(result.type, operation)
             shape = self.extents(result.type, (), operation) if DYNAMIC not in result.type.get_shape() else None
             if shape is None or not str(result.type).startswith("tensor"):
@@ -213,15 +213,15 @@ class Control(Structured):
         cell = self.variable(name, dtype, at)
         return Number(dtype, cell, truth=cell if dtype == "bool" else None, reads=frozenset({cell.symbol}))
 
-    def parallel_for(self, operation: Any) -> None:
+    def lower_parallel(self, operation: Any) -> None:
         """scf.parallel: loops, the first outermost; reductions in this order."""
         count = len(operation.lowerBound)
         groups = (operation.lowerBound, operation.upperBound, operation.step)
-        lower, upper, steps = ([self.integer_of(o, operation) for o in group] for group in groups)
+        lower, upper, steps = ([self.integer_operand(o, operation) for o in group] for group in groups)
         by = [self.constant_step(step, operation) for step in steps]
         initial = operation.operands[3 * count :]
         self.flush(self.written_roots(operation), operation)
-        cells = [self.carried(r, i, operation) for r, i in zip(operation.results, initial, strict=True)]
+        cells = [self.carry_value(r, i, operation) for r, i in zip(operation.results, initial, strict=True)]
         block = operation.regions[0].block
 
         def body() -> None:

@@ -27,7 +27,7 @@ from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.mlir.element_types import element_type, is_integer, is_kind, is_truth, scalar_type
 from polyloom.frontend.mlir.lowering.scalars import CONVERSIONS, SIMPLE, Scalars
-from polyloom.frontend.mlir.lowering.values import Number, combine, constant_of, extreme, integer
+from polyloom.frontend.mlir.lowering.values import Number, combine, extreme, integer, integer_constant
 
 _OPCODES: Final = {
     "add": "+",
@@ -77,7 +77,7 @@ FLOAT_PREDICATES: Final[tuple[str, ...]] = (
 _SYMBOL: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
-def sign_of(operation: Operation) -> str:
+def operand_sign(operation: Operation) -> str:
     """The sign in which an operation takes its operands, "s" or "u"; "" where it does not matter."""
     name = operation.name
     if name == "arith.cmpi":
@@ -108,7 +108,7 @@ def expression_tree(expression: Any, operands: Sequence[Node], dims: int, at: Sp
             a, b = (expression_tree(e, operands, dims, at) for e in (lhs, rhs))
             if kind == AffineBinaryOpKind.CeilDiv:
                 return ceiling_quotient(a, b, at)
-            if kind == AffineBinaryOpKind.Mul and constant_of(a) is None and b.kind == "integer" and b.value == -1:
+            if kind == AffineBinaryOpKind.Mul and integer_constant(a) is None and b.kind == "integer" and b.value == -1:
                 return combine("-", integer(0, at), a, at)
             return combine(_KIND[kind], a, b, at)
         case _:
@@ -141,7 +141,7 @@ class Integers(Scalars):
     """Integers, and the dispatch of arith and math."""
 
     def map_operands(self, operands: Sequence[Any], operation: Operation) -> list[Node]:
-        return [self.integer_of(o, operation) for o in operands]
+        return [self.integer_operand(o, operation) for o in operands]
 
     def apply_map(self, operation: Operation) -> None:
         """affine.apply, affine.min and affine.max."""
@@ -246,7 +246,7 @@ class Integers(Scalars):
         if is_unsigned and name in ("gt", "ge"):
             name, a, b = {"gt": "lt", "ge": "le"}[name], b, a
         test = make.binary_operation(_SYMBOL[name], (a, b), INTEGER, at)
-        if is_unsigned and constant_of(a) is None:
+        if is_unsigned and integer_constant(a) is None:
             # What is negative is a large number; the other side is a size.
             test = conjunction([make.binary_operation(">=", (a, integer(0, at)), INTEGER, at), test], at)
         self.frame.values[result] = Number("bool", truth=test)
@@ -257,11 +257,11 @@ class Integers(Scalars):
         at, written = self.span(operation), str(scalar_type(operation.operands[0].type))
 
         def test(name: str) -> Node:
-            return self.truth_of(self.compare(name, "", values, operation, written), operation)
+            return self.truth_operand(self.compare(name, "", values, operation, written), operation)
 
         def is_number(which: int) -> Node:
             both = [values[which], values[which]]
-            return self.truth_of(self.compare("eq", "", both, operation, written), operation)
+            return self.truth_operand(self.compare("eq", "", both, operation, written), operation)
 
         reads = values[0].reads | values[1].reads
         ordered = self.join("&&", is_number(0), is_number(1), at) if predicate in ("ord", "uno", "one", "ueq") else None
@@ -287,7 +287,7 @@ class Integers(Scalars):
 
     def select(self, values: Sequence[Number], operation: Operation) -> Number:
         """arith.select: a conditional expression, of integers that count also one of these."""
-        test, at = self.truth_of(values[0], operation), self.span(operation)
+        test, at = self.truth_operand(values[0], operation), self.span(operation)
         first, second = values[1:]
         reads = frozenset[str]().union(*(v.reads for v in values))
         counted = None
@@ -302,7 +302,7 @@ class Integers(Scalars):
         return Number(dtype, made, counted, reads=reads)
 
     def join_truths(self, name: str, values: Sequence[Number], operation: Operation) -> Number:
-        a, b = (self.truth_of(v, operation) for v in values)
+        a, b = (self.truth_operand(v, operation) for v in values)
         at, reads = self.span(operation), values[0].reads | values[1].reads
         if name == "arith.xori":
             constant = [n for n in (a, b) if n.kind == "real"]
@@ -327,11 +327,11 @@ class Integers(Scalars):
         if y.kind == "real":
             # A constant is no NaN, so that one comparison decides.
             test = "ge" if "max" in name else "le"
-            better = self.truth_of(self.compare(test, "", (b, a), operation, written), operation)
+            better = self.truth_operand(self.compare(test, "", (b, a), operation, written), operation)
             return Number(dtype, Node("choose", at, x.ctype, (better, y, x)), reads=reads)
-        better = self.truth_of(self.compare(test, "", (a, b), operation, written), operation)
+        better = self.truth_operand(self.compare(test, "", (a, b), operation, written), operation)
         if x.kind != "real":
-            nan = self.truth_of(self.compare("ne", "", (a, a), operation, written), operation)
+            nan = self.truth_operand(self.compare("ne", "", (a, a), operation, written), operation)
             better = self.join("||", better, nan, at)
         return Number(dtype, Node("choose", at, x.ctype, (better, x, y)), reads=reads)
 

@@ -13,16 +13,16 @@ from xdsl.ir import Operation, SSAValue
 
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.mlir.element_types import DYNAMIC, UNSIGNED_OF, element_type, is_kind, layout_obstacle
-from polyloom.frontend.mlir.lowering.integers import Integers, map_trees, sign_of
+from polyloom.frontend.mlir.lowering.integers import Integers, map_trees, operand_sign
 from polyloom.frontend.mlir.lowering.scalars import convert
 from polyloom.frontend.mlir.lowering.values import (
     Number,
     View,
+    array_view,
     combine,
-    constant_of,
     element_node,
     integer,
-    whole_array,
+    integer_constant,
 )
 from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine
@@ -56,13 +56,15 @@ class Memory(Integers):
             return UNSIGNED_OF.get(dtype, dtype)
         loads = [use.operation for use in value.uses if use.operation.name in ("affine.load", "memref.load")]
         users = [use.operation for load in loads for use in load.results[0].uses]
-        signs = {sign for user in users if (sign := sign_of(user))}
+        signs = {sign for user in users if (sign := operand_sign(user))}
         return UNSIGNED_OF.get(dtype, dtype) if signs == {"u"} and dtype != "bool" else dtype
 
     def extents(self, kind: Any, dynamic: Sequence[SSAValue], operation: Operation) -> list[Node]:
         """Extents of a type, with the values of the dynamic ones."""
         waiting, at = iter(dynamic), self.span(operation)
-        return [self.integer_of(next(waiting), operation) if n == DYNAMIC else integer(n, at) for n in kind.get_shape()]
+        return [
+            self.integer_operand(next(waiting), operation) if n == DYNAMIC else integer(n, at) for n in kind.get_shape()
+        ]
 
     def indices(self, operation: Operation, values: Sequence[SSAValue]) -> list[Node]:
         """Indices of an access, behind its map where it has one."""
@@ -96,7 +98,7 @@ class Memory(Integers):
 
     def dimension(self, operation: Operation) -> None:
         """memref.dim and tensor.dim."""
-        view, number = self.view(operation.operands[0]), constant_of(self.number(operation.operands[1]).integer)
+        view, number = self.view(operation.operands[0]), integer_constant(self.number(operation.operands[1]).integer)
         if number is None or number >= view.rank:
             help = f"give the number of an axis, from 0 to {view.rank - 1}, as a constant"
             raise self.refuse("PL0174", "the axis of a dimension is not known", operation, help)
@@ -112,12 +114,13 @@ class Memory(Integers):
         self.array_type(operation.results[0].type, operation)
         self.frame.values[operation.results[0]] = found
 
-    def mixed(self, operation: Operation, name: str, dynamic: Sequence[SSAValue]) -> list[Node]:
+    def mixed_integers(self, operation: Operation, name: str, dynamic: Sequence[SSAValue]) -> list[Node]:
         """Offsets, sizes or strides of which some are constants and some are values."""
         static: Any = operation.properties[name]
         waiting, at = iter(dynamic), self.span(operation)
         return [
-            self.integer_of(next(waiting), operation) if n == DYNAMIC else integer(n, at) for n in static.get_values()
+            self.integer_operand(next(waiting), operation) if n == DYNAMIC else integer(n, at)
+            for n in static.get_values()
         ]
 
     def slice_parts(self, operation: Operation, first: int) -> tuple[list[Node], list[Node], list[Node]]:
@@ -129,7 +132,7 @@ class Memory(Integers):
             groups.append(operation.operands[at : at + count])
             at += count
         names = ("static_offsets", "static_sizes", "static_strides")
-        found = [self.mixed(operation, name, group) for name, group in zip(names, groups, strict=True)]
+        found = [self.mixed_integers(operation, name, group) for name, group in zip(names, groups, strict=True)]
         return found[0], found[1], found[2]
 
     def slice_view(self, view: View, operation: Operation, first: int, kind: Any) -> View:
@@ -184,7 +187,7 @@ class Memory(Integers):
                 if size != DYNAMIC:
                     shape.append(integer(size, at))
                 elif dynamic:
-                    shape.append(self.integer_of(dynamic.pop(0), operation))
+                    shape.append(self.integer_operand(dynamic.pop(0), operation))
                 else:
                     rest = [integer(k, at) for k in known if k != DYNAMIC]
                     shape.append(combine("//", view.shape[n], _product(rest, at), at))
@@ -203,13 +206,13 @@ class Memory(Integers):
     def copy(self, operation: Operation) -> None:
         """memref.copy. Raises PL0175 where both overlap."""
         source, target = (self.view(o) for o in operation.operands)
-        if source.identity == target.identity and not self.are_disjoint(source, target):
+        if source.identity == target.identity and not self.prove_disjoint(source, target):
             message = f"memref.copy reads `{source.name}` while it writes other elements of it"
             raise self.refuse("PL0175", message, operation, "copy through another array")
         self.flush(frozenset({target.identity}), operation)
         self.copy_elements(source, target, self.span(operation))
 
-    def are_disjoint(self, a: View, b: View) -> bool:
+    def prove_disjoint(self, a: View, b: View) -> bool:
         """Whether two parts of one array have no element in common: along one axis, one ends before the other begins
         (a separating axis)."""
         ranges = [self.axis_ranges(view) for view in (a, b)]
@@ -288,7 +291,7 @@ class Memory(Integers):
         self.add_storage(name, dtype, known or [Affine((), 1)], "argument", at)
         if not shape:
             return View(name, name, dtype, lambda _: (integer(0, at),), ())
-        return whole_array(name, name, dtype, shape)
+        return array_view(name, name, dtype, shape)
 
 
 class _Value:
@@ -327,11 +330,11 @@ def _unravel(index: Node, shape: Sequence[Node], at: Any) -> list[Node]:
     found = list[Node]()
     for n in range(len(shape)):
         stride = _product(shape[n + 1 :], at)
-        part = index if constant_of(stride) == 1 else combine("//", index, stride, at)
-        size = constant_of(shape[n])
+        part = index if integer_constant(stride) == 1 else combine("//", index, stride, at)
+        size = integer_constant(shape[n])
         if size == 1:
             found.append(integer(0, at))
-        elif n == 0 or all(constant_of(s) == 1 for s in shape[:n]):
+        elif n == 0 or all(integer_constant(s) == 1 for s in shape[:n]):
             found.append(part)
         else:
             found.append(combine("mod", part, shape[n], at))

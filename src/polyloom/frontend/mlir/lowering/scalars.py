@@ -139,7 +139,7 @@ class Scalars(Builder):
         made = make.binary_operation(opcode, (sides[0], sides[1]), CTYPE["bool"], at)
         return Number("bool", truth=made, reads=values[0].reads | values[1].reads)
 
-    def truth_of(self, found: Number, operation: Operation) -> Node:
+    def truth_operand(self, found: Number, operation: Operation) -> Node:
         """A number as a condition."""
         if found.truth is not None:
             return found.truth

@@ -42,7 +42,7 @@ class Tensors(Memory):
             if inside is None:
                 return False
         around = set[Operation]() if inside is operation else {inside}
-        if around and any(_is_inside(user, inside) and user is not inside for user in users):
+        if around and any(_encloses(user, inside) and user is not inside for user in users):
             return False
         return all(user in self.frame.done or user is operation or user in around for user in users)
 
@@ -151,8 +151,8 @@ class Tensors(Memory):
         source, at = self.view(operation.operands[0]), self.span(operation)
         counts: Any = operation.properties["operandSegmentSizes"]
         _, low, high = counts.get_values()
-        lows = self.mixed(operation, "static_low", operation.operands[1 : 1 + low])
-        highs = self.mixed(operation, "static_high", operation.operands[1 + low : 1 + low + high])
+        lows = self.mixed_integers(operation, "static_low", operation.operands[1 : 1 + low])
+        highs = self.mixed_integers(operation, "static_high", operation.operands[1 + low : 1 + low + high])
         sides = zip(lows, source.shape, highs, strict=True)
         shape = [combine("+", combine("+", a, s, at), b, at) for a, s, b in sides]
         made = self.local_array(self.name_hint(operation.results[0]), source.dtype, shape, operation)
@@ -174,12 +174,12 @@ class Tensors(Memory):
     def to_tensor(self, operation: Operation) -> None:
         """bufferization.to_tensor: the elements as they are now."""
         view, result = self.view(operation.operands[0]), operation.results[0]
-        if len(list(operation.operands[0].uses)) == 1 or not self.is_written_later(operation):
+        if len(list(operation.operands[0].uses)) == 1 or not self.has_later_uses(operation):
             self.frame.values[result] = view
             return
         self.frame.values[result] = self.copy_array(view, result, operation)
 
-    def is_written_later(self, operation: Operation) -> bool:
+    def has_later_uses(self, operation: Operation) -> bool:
         """Whether the memref behind a tensor has uses that are not lowered yet."""
         view = self.view(operation.operands[0])
         later = (
@@ -241,7 +241,7 @@ class Tensors(Memory):
         self.frame.values[result] = made
 
 
-def _is_inside(operation: Operation, around: Operation) -> bool:
+def _encloses(operation: Operation, around: Operation) -> bool:
     found: Operation | None = operation
     while found is not None and found is not around:
         found = found.parent_op()

@@ -84,7 +84,7 @@ def extreme(name: str, parts: Sequence[Node], at: Span) -> Node:
     return found
 
 
-def constant_of(node: Node | None) -> int | None:
+def integer_constant(node: Node | None) -> int | None:
     """The number that an integer tree is, if it is a constant."""
     form = None if node is None else affine_form(node, NO_SCOPE)
     return form.constant if form is not None and form.is_constant else None
@@ -94,7 +94,7 @@ def size_node(form: Affine, at: Span) -> Node:
     return integer(form.constant, at) if form.is_constant else make.size(form, at)
 
 
-def whole_array(identity: str, name: str, dtype: ElementType, shape: Sequence[Node]) -> View:
+def array_view(identity: str, name: str, dtype: ElementType, shape: Sequence[Node]) -> View:
     return View(identity, name, dtype, tuple, tuple(shape))
 
 

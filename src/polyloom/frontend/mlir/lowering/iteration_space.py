@@ -16,7 +16,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.tree_form import print_tree
 from polyloom.frontend.mlir.dialects.linalg_ops import NAMED
-from polyloom.frontend.mlir.element_types import is_kind, is_shaped, scalar_type
+from polyloom.frontend.mlir.element_types import is_array_type, is_kind, scalar_type
 from polyloom.frontend.mlir.lowering.integers import map_trees
 from polyloom.frontend.mlir.lowering.tensors import Tensors
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, element_node
@@ -67,7 +67,7 @@ def parse_axes(text: str, strides: Sequence[int], dilations: Sequence[int]) -> t
 class Structured(Tensors):
     """linalg."""
 
-    def structured(self, operation: Any) -> None:
+    def lower_structure(self, operation: Any) -> None:
         """Loops over an operation's iteration space. Raises PL0175 where an output overlaps an input."""
         outputs = list(operation.outputs)
         structure = self.structure(operation)
@@ -143,7 +143,7 @@ class Structured(Tensors):
                     continue
                 if print_tree(view.place(map_trees(found, loops, at))) == print_tree(own):
                     continue
-                if not self.are_disjoint(view, target):
+                if not self.prove_disjoint(view, target):
                     message = f"{operation.name} reads `{view.name}` while it writes other elements of it"
                     raise self.refuse("PL0175", message, operation, "write into another array, and copy it back")
 
@@ -151,7 +151,7 @@ class Structured(Tensors):
         """What an operation computes, and where."""
         name = operation.name.removeprefix("linalg.")
         inputs, outputs = list(operation.inputs), list(operation.outputs)
-        rank = max((len(o.type.get_shape()) for o in outputs if is_shaped(o.type)), default=0)
+        rank = max((len(o.type.get_shape()) for o in outputs if is_array_type(o.type)), default=0)
         if name == "generic":
             maps = tuple(m.data for m in operation.properties["indexing_maps"].data)
             return self.region_structure(operation, maps, len(operation.properties["iterator_types"].data), True)
@@ -173,7 +173,7 @@ class Structured(Tensors):
         if row.axes:
             return self.named_structure(operation, row.axes, row.body)
         scalar = AffineMap(rank, 0, ())
-        maps = tuple(identity if is_shaped(o.type) else scalar for o in (*inputs, *outputs))
+        maps = tuple(identity if is_array_type(o.type) else scalar for o in (*inputs, *outputs))
         return Structure(maps, rank, lambda e, _: [self.elementwise(name, e, operation)], (False,))
 
     def region_structure(
@@ -268,20 +268,20 @@ class Structured(Tensors):
         if name in ("fill", "copy"):
             return values[0]
         if name == "select":
-            test = self.truth_of(elements[0], operation)
+            test = self.truth_operand(elements[0], operation)
             (a, dtype), (b, _) = (self.number_data(v, operation, str(kind)) for v in elements[1:3])
             reads = frozenset[str]().union(*(e.reads for e in elements[:3]))
             return Number(dtype, Node("choose", self.span(operation), a.ctype, (test, a, b)), reads=reads)
         if name in ("square", "reciprocal"):
             value = self.hold(values[0], "t", self.span(operation)) if name == "square" else values[0]
-            one = self.constant_one(value, operation)
+            one = self.unit_constant(value, operation)
             operands = [value, value] if name == "square" else [one, value]
             return self.combine_elements("mul" if name == "square" else "div", operands, operation)
         if name in _UNARY:
             return self.data_arithmetic(_UNARY[name], values, operation, str(kind))
         return self.combine_elements(name, values, operation)
 
-    def constant_one(self, like: Number, operation: Operation) -> Number:
+    def unit_constant(self, like: Number, operation: Operation) -> Number:
         from polyloom.frontend.loops import make
 
         node, dtype = self.number_data(like, operation, "f32")
