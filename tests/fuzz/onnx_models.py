@@ -20,7 +20,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.onnx import load_model
 from polyloom.frontend.onnx.child import prepare
 from polyloom.frontend.onnx.operators import NAMES
-from polyloom.frontend.onnx.read_file import Refused
+from polyloom.frontend.onnx.read_file import ModelRefusal
 from polyloom.frontend.source import Options
 
 _NUMBERS = (-(2**63), -2, -1, 0, 1, 2, 3, 7, 1 << 20, 2**31, 2**62)
@@ -123,7 +123,7 @@ def read_damaged(path: str) -> None:
 
 
 def prepare_forked(model: bytes, operators: Sequence[str]) -> bytes:
-    """`prepare` in a forked process. Raises `Refused`."""
+    """`prepare` in a forked process. Raises `ModelRefusal`."""
     end, begin = os.pipe()
     child = os.fork()
     if not child:
@@ -140,5 +140,5 @@ def prepare_forked(model: bytes, operators: Sequence[str]) -> bytes:
         answer = file.read()
     os.waitpid(child, 0)
     if answer[:1] != b"\0":
-        raise Refused(answer[1:].decode("utf-8", "replace") or "the package ends without an answer")
+        raise ModelRefusal(answer[1:].decode("utf-8", "replace") or "the package ends without an answer")
     return answer[1:]

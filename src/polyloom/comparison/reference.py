@@ -59,8 +59,8 @@ class Origin:
     work: Callable[[Mapping[str, int]], Work]
     compulsory: Callable[[Mapping[str, int]], int | None]
     hidden: Callable[[Mapping[str, int]], frozenset[str]] | None = None
-    data: Arrays = field(default_factory=dict[str, Any], repr=False)
     text: str = field(default="", repr=False)
+    data: Arrays = field(default_factory=dict[str, Any], repr=False)
 
 
 def read(source: Any, options: Options) -> Origin:

@@ -94,12 +94,12 @@ class ArraySource:
             array = arrays.get(storage.name) if storage.role == "argument" else None
             if array is not None and array.shape != extents(storage.shape, found):
                 raise self._shape_error(storage.name, array.shape)
-        missing = [s.name for s in self.program.storage if self._is_missing(s.name, arrays)]
+        missing = [s.name for s in self.program.storage if self._lacks_input(s.name, arrays)]
         if missing:
             raise input_error("PL0231", f"the input `{missing[0]}` is missing", help="give every input by its name")
         return found
 
-    def _is_missing(self, name: str, arrays: Arrays) -> bool:
+    def _lacks_input(self, name: str, arrays: Arrays) -> bool:
         storage = self.program[name]
         is_input = storage.role == "argument" and name not in self.program.written_arguments
         return is_input and name not in arrays and name not in self.data

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.onnx import lower_model
@@ -50,6 +51,12 @@ def one_node(operator: str, inputs: Mapping[str, Any], version: int = 21, output
 def read(of: onnx.ModelProto, settings: Settings | None = None) -> ArraySource:
     """The program of a model, without a process of its own."""
     return lower_model("m.onnx", of, (), settings or Settings(), prepare)
+
+
+def expected(of: onnx.ModelProto, given: Mapping[str, Any]) -> Any:
+    """The first output by the package's own reference evaluator."""
+    evaluator: Any = ReferenceEvaluator(of)
+    return evaluator.run(None, dict(given))[0]
 
 
 def layer() -> onnx.ModelProto:

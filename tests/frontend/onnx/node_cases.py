@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 import time
@@ -112,7 +113,7 @@ def _difference(case: Any, place: str) -> str:
             return source
         found = run_source(source, case, given, place)
         for info, want in zip(case.model.graph.output, expected, strict=True):
-            reason = _compare(case, info.name, found, want)
+            reason = compare(case, info.name, found, want)
             if reason:
                 return reason
     return ""
@@ -160,7 +161,7 @@ def run_source(source: ArraySource, case: Any, given: Sequence[Any], place: str)
     return result.outputs
 
 
-def _compare(case: Any, name: str, found: Mapping[str, Any], want: Any) -> str:
+def compare(case: Any, name: str, found: Mapping[str, Any], want: Any) -> str:
     want = elements(want)
     got = found.get(identifier(name, set()))
     if got is None:
@@ -192,18 +193,24 @@ def _stop(*_: object) -> None:
 
 
 def table(place: str, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """How many pass, of each operator that a case is about, and why others are refused."""
     passed = sum(each.passed for each in outcomes)
     yield f"{place}: {passed} of {len(outcomes)} pass"
-    reasons = Counter(_short(each.reason) for each in outcomes if not each.passed)
-    for reason, count in reasons.most_common():
+    yield ""
+    singles = [each for each in outcomes if len(each.operators) == 1]
+    for operator in sorted({each.operators[0] for each in singles}):
+        own = [each.passed for each in singles if each.operators[0] == operator]
+        yield f"  {operator:26} {sum(own):4} of {len(own):4}"
+    yield ""
+    for reason, count in Counter(_short(each.reason) for each in outcomes if not each.passed).most_common():
         yield f"  {count:5}  {reason}"
 
 
 def _short(reason: str) -> str:
-    text = reason.split(": ", 1)
-    code = text[0]
-    rest = text[-1].split(": ")[-1] if len(text) > 1 else ""
-    return f"{code}: {rest}"[:110]
+    """A reason without the names of a case."""
+    code, _, rest = reason.partition(": ")
+    text = re.sub(r"node \d+(?: `[^`]*`)?( \(\w+\))?: |'[^']*'|`[^`]*`|\[[^\]]*\]", "", rest or code)
+    return f"{code}: {text.strip()}"[:100] if rest else text.strip()[:100]
 
 
 def main() -> None:
@@ -226,6 +233,7 @@ def main() -> None:
             LISTS.mkdir(exist_ok=True)
             text = "".join(f"{each.name}\n" for each in outcomes if each.passed)
             (LISTS / f"{place}.txt").write_text(text, encoding="utf-8")
+            (LISTS / f"{place}-table.txt").write_text("\n".join([*table(place, outcomes), ""]), encoding="utf-8")
     sys.stdout.flush()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import onnx
@@ -25,7 +25,7 @@ from polyloom.frontend.source import Options
 N = helper.make_node
 
 
-def _single(operator: str, *inputs: str, kind: int = TensorProto.FLOAT, **attributes: object) -> onnx.ModelProto:
+def _single(operator: str, *inputs: str, kind: int = TensorProto.FLOAT, **attributes: Any) -> onnx.ModelProto:
     names = list(dict.fromkeys(inputs))
     return model([N(operator, inputs, ["y"], "it", **attributes)], [value(n, [2, 3], kind) for n in names],
                  [value("y", [2, 3], kind)])  # fmt: skip

@@ -3,7 +3,7 @@
 
 file -> ModelProto        read_file.py: the protocol buffer, its versions, data beside it
      -> inferred model    child.py, in a process of its own: check, functions inlined, shapes
-     -> ir.arrays         graph.py: names, sizes, nodes in their order; folding.py: what is known when it is compiled;
+     -> ir.arrays         graph.py: names, sizes, nodes in their order; fold_integers.py: what is known then;
                           operators.py: the table from operators to expressions of arrays, one file per family
 """
 

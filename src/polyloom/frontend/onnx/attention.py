@@ -14,8 +14,8 @@ from typing import Final
 
 from polyloom.frontend.onnx.movement import concatenate, gather_known, pad_value
 from polyloom.frontend.onnx.node import Node, Operator
-from polyloom.frontend.onnx.reductions import keep_axes, reduce_along
-from polyloom.frontend.onnx.reshaping import merged_index
+from polyloom.frontend.onnx.reductions import keep_axes, reduce_axes
+from polyloom.frontend.onnx.reshape import merged_index
 from polyloom.frontend.onnx.tensors import (
     ONE,
     Tensor,
@@ -64,7 +64,7 @@ def read_heads(node: Node) -> Heads:
         operands = [split_heads(each, count) for each, count in zip(operands, counts, strict=True)]
     query, key, value = operands
     for number in (4, 5):
-        if node.has(number):
+        if node.has_operand(number):
             new = key if number == 4 else value
             joined = concatenate(node, [node.value(number), new], 2)
             key, value = (joined, value) if number == 4 else (key, joined)
@@ -74,7 +74,7 @@ def read_heads(node: Node) -> Heads:
     return Heads(query, key, value, (counts[0] or 0) // counts[1], is_flat)
 
 
-def _grouped(query: Value, repeats: int) -> Value:
+def _group_heads(query: Value, repeats: int) -> Value:
     """Heads of queries as [groups, repeats]."""
     own = shape(query)
     groups = extent(own[1].constant // repeats)
@@ -108,7 +108,7 @@ class Frontier:
 
 def read_frontier(node: Node, heads: Heads) -> Frontier:
     """Causal masks are aligned at the last key, behind the cache."""
-    lengths = node.integers(6, "lengths of keys") if node.has(6) else None
+    lengths = node.integers(6, "lengths of keys") if node.has_operand(6) else None
     left, right = node.integer("left_window_size", -1), node.integer("right_window_size", -1)
     if not node.integer("is_causal") and left < 0 and right < 0:
         return Frontier(length=None if lengths is None else tuple(lengths))
@@ -116,7 +116,7 @@ def read_frontier(node: Node, heads: Heads) -> Frontier:
     if lengths is not None and queries is not None:
         offsets = tuple(length - queries for length in lengths)
     else:
-        past = as_number(node.tensor(4).shape[2]) if node.has(4) else 0
+        past = as_number(node.tensor(4).shape[2]) if node.has_operand(4) else 0
         if past is None:
             node.refuse("a causal mask behind a cache whose length is not known", "give it: `--set NAME=VALUE`")
         offsets = (past,)
@@ -163,7 +163,7 @@ def _scores(node: Node, heads: Heads) -> Value:
     if repeats == 1:
         products: Value = Contract(("bhsd", "bhtd"), "bhst", (query, key))
         return node.local(apply("mul", node.local(products), constant(factor, dtype(query))))
-    products = node.local(Contract(("bgrsd", "bgtd"), "bgrst", (_grouped(query, repeats), key)))
+    products = node.local(Contract(("bgrsd", "bgtd"), "bgrst", (_group_heads(query, repeats), key)))
     batch, count, places, _ = shape(query)
     scaled = apply("mul", products, constant(factor, dtype(query)))
     wide, whole = shape(products), (batch, count, places, shape(key)[2])
@@ -174,7 +174,7 @@ def _masked_scores(node: Node, heads: Heads, scores: Value) -> tuple[Value, bool
     """Scores with the mask, and whether a query may see no key at all."""
     own, kind = shape(scores), dtype(scores)
     least = constant(-inf, kind)
-    if node.has(3):
+    if node.has_operand(3):
         mask = node.value(3)
         lacking = as_number(own[3] - shape(mask)[-1])
         if lacking is None:
@@ -191,17 +191,17 @@ def _masked_scores(node: Node, heads: Heads, scores: Value) -> tuple[Value, bool
     plain = condition is None or (
         frontier.length is None and frontier.behind is None and (frontier.ahead or (0,))[0] >= 0
     )
-    return node.local(scores), node.has(3) or not plain
+    return node.local(scores), node.has_operand(3) or not plain
 
 
 def _softmax(node: Node, scores: Value, may_be_empty: bool) -> Value:
     """Along the keys; a query that sees none has chances of 0."""
     own, kind = shape(scores), dtype(scores)
-    most = node.local(reduce_along("maximum", scores, (3,)))
+    most = node.local(reduce_axes("maximum", scores, (3,)))
     if may_be_empty:
         most = node.local(select(compare("eq", most, constant(-inf, kind)), constant(0, kind), most))
     grown = node.local(apply("exp", apply("sub", scores, spread(keep_axes(most, (3,), own), own))))
-    total = node.local(reduce_along("add", grown, (3,)))
+    total = node.local(reduce_axes("add", grown, (3,)))
     if may_be_empty:
         total = node.local(select(compare("eq", total, constant(0, kind)), constant(1, kind), total))
     return node.local(apply("div", grown, spread(keep_axes(total, (3,), own), own)))
@@ -213,17 +213,17 @@ def _weighted_values(node: Node, heads: Heads, chances: Value) -> Value:
     inner, repeats, kind = shape(heads.value)[3], heads.repeats, dtype(chances)
     seen, groups = chances, "h"
     if repeats > 1:
-        seen, groups = _grouped(chances, repeats), "gr"
+        seen, groups = _group_heads(chances, repeats), "gr"
     labels = (f"b{groups}st", f"b{groups[0]}tv")
     if not heads.is_flat and repeats == 1:
         return Contract(labels, f"b{groups}sv", (seen, heads.value))
     result = f"bs{groups}v" if heads.is_flat else f"b{groups}sv"
     found = Contract(labels, result, (seen, heads.value))
     whole: Shape = (batch, places, count * inner.constant) if heads.is_flat else (batch, count, places, inner)
-    return node.assemble(whole, kind, [(_index_without_ones(whole, shape(found)), found)])
+    return node.assemble(whole, kind, [(_merge_index(whole, shape(found)), found)])
 
 
-def _index_without_ones(whole: Shape, factors: Shape) -> list[Affine]:
+def _merge_index(whole: Shape, factors: Shape) -> list[Affine]:
     """The index at places of factors, of which those of extent 1 are always 0."""
     wide = [n for n, each in enumerate(factors) if each != ONE]
     inner = merged_index(tuple(e for e in whole if e != ONE), tuple(factors[n] for n in wide))
@@ -269,8 +269,8 @@ def rotary_embedding(node: Node) -> Tensor:
 def _angles(node: Node, number: int, extents: Shape) -> Value:
     """Cosines or sines [batch, places, half], or rows of a table at positions, for all heads."""
     table = node.value(number)
-    if node.has(3):
-        positions = node.known(3)
+    if node.has_operand(3):
+        positions = node.known_array(3)
         if positions is None or positions.dtype == object:
             node.integers(3, "positions")
             return table

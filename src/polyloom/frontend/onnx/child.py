@@ -26,7 +26,7 @@ def prepare(model: bytes, operators: Sequence[str]) -> bytes:
     """The model with functions inlined, but for operators that are lowered themselves, and shapes inferred. Errors:
     those of the package."""
     read = onnx.load_model_from_string(model)
-    onnx.checker.check_model(read)
+    onnx.checker.check_model(read)  # pyright: ignore[reportUnknownMemberType] -- the package does not say all types
     kept = [("", name) for name in operators]
     inferred = onnx.shape_inference.infer_shapes(read, check_type=True, strict_mode=True, data_prop=True)
     inlined = onnx.inliner.inline_selected_functions(inferred, kept, exclude=True, inline_schema_functions=True)

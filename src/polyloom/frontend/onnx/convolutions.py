@@ -17,8 +17,8 @@ from typing import Final
 from polyloom.frontend.onnx.movement import pad_value
 from polyloom.frontend.onnx.node import Node, Operator
 from polyloom.frontend.onnx.products import integer_operand
-from polyloom.frontend.onnx.reductions import reduce_along
-from polyloom.frontend.onnx.reshaping import reshape_value
+from polyloom.frontend.onnx.reductions import reduce_axes
+from polyloom.frontend.onnx.reshape import reshape_value
 from polyloom.frontend.onnx.tensors import (
     Tensor,
     apply,
@@ -137,7 +137,7 @@ def convolution_value(node: Node, value: Value, weights: Value, window: Window, 
 
 
 def _add_bias(node: Node, value: Value, number: int) -> Value:
-    if not node.has(number):
+    if not node.has_operand(number):
         return value
     bias = node.value(number)
     return apply("add", node.local(value), element_view(bias, (axis(1),), shape(value)))
@@ -226,7 +226,7 @@ def _flip_kernel(node: Node, weights: Value, groups: int) -> Value:
 # Pooling
 
 
-def _pooled(node: Node) -> tuple[Value, Window, tuple[int, ...]]:
+def _pool_windows(node: Node) -> tuple[Value, Window, tuple[int, ...]]:
     """The operand, its windows, and the axes of taps."""
     value = node.value()
     window = read_window(node, shape(value)[2:], node.list("kernel_shape") or [])
@@ -238,14 +238,14 @@ def max_pool(node: Node) -> Tensor:
     """The largest of each window; what is outside never is."""
     if len([name for name in node.results if name]) > 1:
         node.refuse("the indices of the largest elements", "leave out the second output")
-    value, window, taps = _pooled(node)
+    value, window, taps = _pool_windows(node)
     limits = type_limits(dtype(value))
-    return data(reduce_along("maximum", window_view(value, window, -inf if limits is None else limits[0]), taps))
+    return data(reduce_axes("maximum", window_view(value, window, -inf if limits is None else limits[0]), taps))
 
 
 def average_pool(node: Node) -> Tensor:
     """The mean of each window, of the elements within the operand, or of the padding, too."""
-    value, window, taps = _pooled(node)
+    value, window, taps = _pool_windows(node)
     total = Reduce("add", taps, window_view(value, window, 0))
     return data(apply("div", total, spread(_divisor(node, value, window), shape(total))))
 
@@ -279,15 +279,15 @@ def _divisor(node: Node, value: Value, window: Window) -> Value:
 
 def lp_pool(node: Node) -> Tensor:
     """The norm of each window."""
-    value, window, taps = _pooled(node)
+    value, window, taps = _pool_windows(node)
     power = node.integer("p", 2)
     seen = node.local(window_view(value, window, 0))
     if power == 1:
-        return data(reduce_along("add", apply("abs", seen), taps))
+        return data(reduce_axes("add", apply("abs", seen), taps))
     if power == 2:
-        return data(apply("sqrt", reduce_along("add", apply("mul", seen, seen), taps)))
+        return data(apply("sqrt", reduce_axes("add", apply("mul", seen, seen), taps)))
     raised = Apply("pow", dtype(value), (apply("abs", seen), constant(power, "i32")))
-    total = node.local(reduce_along("add", raised, taps))
+    total = node.local(reduce_axes("add", raised, taps))
     return data(apply("exp", apply("div", apply("log", total), constant(power, dtype(value)))))
 
 
@@ -298,7 +298,7 @@ def global_pool(largest: bool) -> Operator:
         value = node.value()
         own = shape(value)
         taps = tuple(range(2, len(own)))
-        found = reduce_along("maximum" if largest else "add", value, taps)
+        found = reduce_axes("maximum" if largest else "add", value, taps)
         if not largest:
             count = 1
             for size in _kernel(node, own[2:]):

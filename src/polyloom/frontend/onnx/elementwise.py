@@ -22,18 +22,19 @@ from polyloom.frontend.onnx.tensors import (
     data,
     has_machine_type,
     larger,
-    plain_number,
     select,
+    uniform_constant,
 )
 from polyloom.ir.arrays.program import Apply, Value, dtype
 from polyloom.ir.library import LARGEST_POWER
-from polyloom.ir.operations import FLOATS, INTEGERS, ElementType
+from polyloom.ir.numbers import WIDTH
+from polyloom.ir.operations import FLOATS, INTEGERS, SIGNED, ElementType
 from polyloom.ir.pla import Constant
 
 Unary = Callable[[Value], Value]
 
 
-def _like(value: Value, number: float) -> Constant:
+def _typed_constant(value: Value, number: float) -> Constant:
     return constant(number, dtype(value))
 
 
@@ -78,20 +79,22 @@ def modulo(node: Node) -> Tensor:
     whole = apply("trunc" if cuts else "floor", apply("div", a, b))
     found = apply("sub", a, apply("mul", whole, b))
     # Of a number by an infinity the remainder is the number, or the infinity if only that has the divisor's sign.
-    far = Apply("and", "bool", (compare("eq", apply("abs", b), _like(b, inf)), is_finite(a)))
-    differs = compare("ne", Apply("lt", kind, (a, _like(a, 0))), Apply("lt", kind, (b, _like(b, 0))))
-    other = a if cuts else select(differs, select(compare("eq", a, _like(a, 0)), a, b), a)
+    far = Apply("and", "bool", (compare("eq", apply("abs", b), _typed_constant(b, inf)), is_finite(a)))
+    differs = compare(
+        "ne", Apply("lt", kind, (a, _typed_constant(a, 0))), Apply("lt", kind, (b, _typed_constant(b, 0)))
+    )
+    other = a if cuts else select(differs, select(compare("eq", a, _typed_constant(a, 0)), a, b), a)
     return data(select(far, other, found))
 
 
 def is_finite(x: Value) -> Value:
-    return compare("lt", apply("abs", x), _like(x, inf))
+    return compare("lt", apply("abs", x), _typed_constant(x, inf))
 
 
 def power(node: Node) -> Tensor:
     """x to the power of y, in the type of x."""
     base, exponent = node.value(0), node.value(1)
-    kind, number = dtype(base), plain_number(exponent)
+    kind, number = dtype(base), uniform_constant(exponent)
     if number is not None and float(number.value).is_integer() and abs(number.value) <= LARGEST_POWER:
         base, _ = node.broadcast(base, exponent)
         if kind in FLOATS or number.value >= 0:
@@ -108,45 +111,45 @@ def power(node: Node) -> Tensor:
 def _real_power(x: Value, y: Value) -> Value:
     """e^(y log |x|), with the sign that an odd integer exponent gives (C17, section 7.12.7.4)."""
     size = apply("exp", apply("mul", y, apply("log", apply("abs", x))))
-    half = apply("mul", y, _like(y, 0.5))
+    half = apply("mul", y, _typed_constant(y, 0.5))
     whole = compare("eq", apply("rint", y), y)
     even = compare("eq", apply("rint", half), half)
     signed = select(even, size, apply("neg", size))
     negative = select(whole, signed, apply("div", apply("sub", x, x), apply("sub", x, x)))
-    found = select(compare("lt", x, _like(x, 0)), negative, size)
-    return select(compare("eq", y, _like(y, 0)), _like(x, 1), found)
+    found = select(compare("lt", x, _typed_constant(x, 0)), negative, size)
+    return select(compare("eq", y, _typed_constant(y, 0)), _typed_constant(x, 1), found)
 
 
 # Functions
 
 
 def reciprocal(x: Value) -> Value:
-    return apply("div", _like(x, 1), x)
+    return apply("div", _typed_constant(x, 1), x)
 
 
 def sigmoid(x: Value) -> Value:
-    return reciprocal(apply("add", apply("exp", apply("neg", x)), _like(x, 1)))
+    return reciprocal(apply("add", apply("exp", apply("neg", x)), _typed_constant(x, 1)))
 
 
 def relu(x: Value) -> Value:
-    return larger(x, _like(x, 0))
+    return larger(x, _typed_constant(x, 0))
 
 
 def leaky_relu(node: Node) -> Tensor:
     x = node.local(node.value())
-    slope = _like(x, node.number("alpha", 0.01))
-    return data(select(compare("lt", x, _like(x, 0)), apply("mul", x, slope), x))
+    slope = _typed_constant(x, node.number("alpha", 0.01))
+    return data(select(compare("lt", x, _typed_constant(x, 0)), apply("mul", x, slope), x))
 
 
 def parametric_relu(node: Node) -> Tensor:
     """`PRelu`: the slope below 0 is broadcast to the operand."""
     x, slope = node.broadcast(node.local(node.value(0)), node.value(1))
-    return data(select(compare("lt", x, _like(x, 0)), apply("mul", x, slope), x))
+    return data(select(compare("lt", x, _typed_constant(x, 0)), apply("mul", x, slope), x))
 
 
 def hard_sigmoid_value(x: Value, slope: float, offset: float) -> Value:
-    line = apply("add", apply("mul", x, _like(x, slope)), _like(x, offset))
-    return larger(larger(line, _like(x, 0)), _like(x, 1), "min")
+    line = apply("add", apply("mul", x, _typed_constant(x, slope)), _typed_constant(x, offset))
+    return larger(larger(line, _typed_constant(x, 0)), _typed_constant(x, 1), "min")
 
 
 def hard_sigmoid(node: Node) -> Tensor:
@@ -159,28 +162,30 @@ def hard_swish(x: Value) -> Value:
 
 def erf(x: Value) -> Value:
     """The error function: x p(x^2) / q(x^2) for |x| up to 4, where it is 1 in single precision."""
-    near = larger(larger(x, _like(x, -_ERF_LIMIT)), _like(x, _ERF_LIMIT), "min")
+    near = larger(larger(x, _typed_constant(x, -_ERF_LIMIT)), _typed_constant(x, _ERF_LIMIT), "min")
     square = apply("mul", near, near)
     return apply("mul", near, apply("div", _polynomial(square, _ERF_ABOVE), _polynomial(square, _ERF_BELOW)))
 
 
 def _polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:
     """Horner's rule, the highest power first (Knuth 1997, section 4.6.4)."""
-    found: Value = _like(x, coefficients[0])
+    found: Value = _typed_constant(x, coefficients[0])
     for each in coefficients[1:]:
-        found = apply("add", apply("mul", found, x), _like(x, each))
+        found = apply("add", apply("mul", found, x), _typed_constant(x, each))
     return found
 
 
 def gelu(node: Node) -> Tensor:
     """x/2 (1 + erf(x / sqrt 2)), or its approximation by tanh (Hendrycks and Gimpel 2016)."""
     x = node.local(node.value())
-    half, one = _like(x, 0.5), _like(x, 1)
+    half, one = _typed_constant(x, 0.5), _typed_constant(x, 1)
     if node.text("approximate", "none") == "tanh":
         cube = apply("mul", apply("mul", x, x), x)
-        inner = apply("mul", apply("add", x, apply("mul", cube, _like(x, 0.044715))), _like(x, sqrt(2 / pi)))
+        inner = apply(
+            "mul", apply("add", x, apply("mul", cube, _typed_constant(x, 0.044715))), _typed_constant(x, sqrt(2 / pi))
+        )
         return data(apply("mul", apply("mul", x, half), apply("add", apply("tanh", inner), one)))
-    inner = node.local(apply("mul", x, _like(x, 1 / sqrt(2))))
+    inner = node.local(apply("mul", x, _typed_constant(x, 1 / sqrt(2))))
     return data(apply("mul", apply("mul", x, half), apply("add", erf(inner), one)))
 
 
@@ -195,23 +200,23 @@ def selu(node: Node) -> Tensor:
 
 def celu(node: Node) -> Tensor:
     x, alpha = node.local(node.value()), node.number("alpha", 1.0)
-    grown = apply("sub", apply("exp", apply("div", x, _like(x, alpha))), _like(x, 1))
-    return data(select(compare("lt", x, _like(x, 0)), apply("mul", grown, _like(x, alpha)), x))
+    grown = apply("sub", apply("exp", apply("div", x, _typed_constant(x, alpha))), _typed_constant(x, 1))
+    return data(select(compare("lt", x, _typed_constant(x, 0)), apply("mul", grown, _typed_constant(x, alpha)), x))
 
 
 def _exponential_unit(x: Value, below: float, above: float) -> Value:
-    grown = apply("mul", apply("sub", apply("exp", x), _like(x, 1)), _like(x, below))
-    return select(compare("lt", x, _like(x, 0)), grown, apply("mul", x, _like(x, above)))
+    grown = apply("mul", apply("sub", apply("exp", x), _typed_constant(x, 1)), _typed_constant(x, below))
+    return select(compare("lt", x, _typed_constant(x, 0)), grown, apply("mul", x, _typed_constant(x, above)))
 
 
 def softplus(x: Value) -> Value:
     """log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow."""
-    tail = apply("log", apply("add", apply("exp", apply("neg", apply("abs", x))), _like(x, 1)))
+    tail = apply("log", apply("add", apply("exp", apply("neg", apply("abs", x))), _typed_constant(x, 1)))
     return apply("add", relu(x), tail)
 
 
 def softsign(x: Value) -> Value:
-    return apply("div", x, apply("add", apply("abs", x), _like(x, 1)))
+    return apply("div", x, apply("add", apply("abs", x), _typed_constant(x, 1)))
 
 
 def mish(x: Value) -> Value:
@@ -220,24 +225,24 @@ def mish(x: Value) -> Value:
 
 def swish(node: Node) -> Tensor:
     x = node.local(node.value())
-    return data(apply("mul", x, sigmoid(apply("mul", x, _like(x, node.number("alpha", 1.0))))))
+    return data(apply("mul", x, sigmoid(apply("mul", x, _typed_constant(x, node.number("alpha", 1.0))))))
 
 
 def thresholded_relu(node: Node) -> Tensor:
     x = node.local(node.value())
-    return data(select(compare("gt", x, _like(x, node.number("alpha", 1.0))), x, _like(x, 0)))
+    return data(select(compare("gt", x, _typed_constant(x, node.number("alpha", 1.0))), x, _typed_constant(x, 0)))
 
 
 def shrink(node: Node) -> Tensor:
     x = node.local(node.value())
-    bias, bound = _like(x, node.number("bias", 0.0)), node.number("lambd", 0.5)
-    below = select(compare("lt", x, _like(x, -bound)), apply("add", x, bias), _like(x, 0))
-    return data(select(compare("gt", x, _like(x, bound)), apply("sub", x, bias), below))
+    bias, bound = _typed_constant(x, node.number("bias", 0.0)), node.number("lambd", 0.5)
+    below = select(compare("lt", x, _typed_constant(x, -bound)), apply("add", x, bias), _typed_constant(x, 0))
+    return data(select(compare("gt", x, _typed_constant(x, bound)), apply("sub", x, bias), below))
 
 
 def sign(x: Value) -> Value:
-    below = select(compare("lt", x, _like(x, 0)), _like(x, -1), _like(x, 0))
-    return select(compare("gt", x, _like(x, 0)), _like(x, 1), below)
+    below = select(compare("lt", x, _typed_constant(x, 0)), _typed_constant(x, -1), _typed_constant(x, 0))
+    return select(compare("gt", x, _typed_constant(x, 0)), _typed_constant(x, 1), below)
 
 
 def tangent(x: Value) -> Value:
@@ -247,7 +252,7 @@ def tangent(x: Value) -> Value:
 def hyperbolic(sum_or_difference: str, x: Value) -> Value:
     """sinh and cosh: (e^x -+ e^-x) / 2."""
     both = apply(sum_or_difference, apply("exp", x), apply("exp", apply("neg", x)))
-    return apply("mul", both, _like(x, 0.5))
+    return apply("mul", both, _typed_constant(x, 0.5))
 
 
 # Comparisons, logic and selection
@@ -272,14 +277,14 @@ def is_nan(x: Value) -> Value:
 def is_infinite(node: Node) -> Tensor:
     x = node.local(node.value())
     signs = [s for s, wanted in ((1, "detect_positive"), (-1, "detect_negative")) if node.integer(wanted, 1)]
-    tests = [compare("eq", x, _like(x, s * inf)) for s in signs]
-    none = compare("ne", apply("mul", x, _like(x, 0)), apply("mul", x, _like(x, 0)))
+    tests = [compare("eq", x, _typed_constant(x, s * inf)) for s in signs]
+    none = compare("ne", apply("mul", x, _typed_constant(x, 0)), apply("mul", x, _typed_constant(x, 0)))
     if not tests:
         return data(Apply("and", "bool", (none, negate_truth(none))))
     return data(reduce(lambda a, b: Apply("or", "bool", (a, b)), tests))
 
 
-def where(node: Node) -> Tensor:
+def select_elements(node: Node) -> Tensor:
     test, a, b = node.broadcast(*(node.value(n) for n in range(3)))
     kind = node.tensor(1).kind
     return data(select(test, a, b), kind)
@@ -288,10 +293,10 @@ def where(node: Node) -> Tensor:
 def clip(node: Node) -> Tensor:
     """Bounds are operands from version 11 on, and attributes before; the upper one wins."""
     x = node.value()
-    bounds: list[Value | None] = [node.value(n) if node.has(n) else None for n in (1, 2)]
+    bounds: list[Value | None] = [node.value(n) if node.has_operand(n) else None for n in (1, 2)]
     if node.version < 11:
         given = [node.attributes.get(name) for name in ("min", "max")]
-        bounds = [None if each is None else _like(x, float(each)) for each in given]
+        bounds = [None if each is None else _typed_constant(x, float(each)) for each in given]
     for bound, name in zip(bounds, ("max", "min"), strict=True):
         if bound is not None:
             x, bound = node.broadcast(node.local(x), bound)
@@ -303,8 +308,17 @@ def clip(node: Node) -> Tensor:
 
 
 def shift(node: Node) -> Tensor:
-    a, b = node.broadcast(node.value(0), node.value(1))
-    return data(apply("shl" if node.text("direction", "LEFT") == "LEFT" else "shr", a, b))
+    """A shift by any amount: beyond the width nothing is left but the sign, where it goes to the right."""
+    a, b = node.broadcast(node.value(0), node.local(node.value(1)))
+    kind = dtype(a)
+    width = WIDTH[kind]
+    inside = compare("lt", b, _typed_constant(b, width))
+    if kind in SIGNED:
+        inside = Apply("and", "bool", (inside, compare("ge", b, _typed_constant(b, 0))))
+    if node.text("direction", "LEFT") != "LEFT" and kind in SIGNED:
+        return data(apply("shr", a, select(inside, b, _typed_constant(b, width - 1))))
+    moved = apply("shl" if node.text("direction", "LEFT") == "LEFT" else "shr", a, b)
+    return data(select(inside, moved, _typed_constant(a, 0)))
 
 
 def invert_bits(x: Value) -> Value:
@@ -334,6 +348,13 @@ def element_kind(number: int) -> ElementType | None:
     return _TYPES.get(number)
 
 
+def type_name(number: int) -> str:
+    """What ONNX calls an element type."""
+    from onnx import TensorProto
+
+    return TensorProto.DataType.Name(number).lower() if number in TensorProto.DataType.values() else str(number)
+
+
 def cast(node: Node) -> Tensor:
     return convert_tensor(node, node.integer("to"))
 
@@ -346,7 +367,9 @@ def convert_tensor(node: Node, to: int) -> Tensor:
         node.fail("PL0185", f"{of.kind} becomes int64, which no machine has", "cast to int32")
     kind = element_kind(to)
     if kind is None or not has_machine_type(kind):
-        node.fail("PL0185", f"no machine has elements of the type {to}", "cast to a type of 8 to 32 bits, or f64")
+        node.fail(
+            "PL0185", f"no machine has elements of the type {type_name(to)}", "cast to a type of 8 to 32 bits, or f64"
+        )
     value = node.value()
     if dtype(value) == "f16" and kind != "f32":
         value = convert(value, "f32")
@@ -355,7 +378,7 @@ def convert_tensor(node: Node, to: int) -> Tensor:
     return data(convert(value, kind))
 
 
-def cast_like(node: Node) -> Tensor:
+def cast_to_type(node: Node) -> Tensor:
     like = node.tensor(1).kind
     numbers = {kind: number for number, kind in _TYPES.items()}
     return convert_tensor(node, INT64 if like == "i64" else numbers[like])
@@ -441,7 +464,7 @@ OPERATORS: Final[Mapping[str, Operator]] = {
     "Swish": swish,
     "Gelu": gelu,
     "Clip": clip,
-    "Where": where,
+    "Where": select_elements,
     "Equal": relation("eq"),
     "Less": relation("lt"),
     "LessOrEqual": relation("le"),
@@ -459,6 +482,6 @@ OPERATORS: Final[Mapping[str, Operator]] = {
     "BitwiseNot": unary(invert_bits),
     "BitShift": shift,
     "Cast": cast,
-    "CastLike": cast_like,
+    "CastLike": cast_to_type,
     "Identity": identity,
 }

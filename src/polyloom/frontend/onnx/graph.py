@@ -17,15 +17,15 @@ import numpy as np
 
 from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.array_source import ArraySource
-from polyloom.frontend.onnx.elementwise import INT64, element_kind
-from polyloom.frontend.onnx.folding import FOLDING
+from polyloom.frontend.onnx.elementwise import INT64, element_kind, type_name
+from polyloom.frontend.onnx.fold_integers import FOLDING
 from polyloom.frontend.onnx.interpret_constants import evaluate_constants
 from polyloom.frontend.onnx.node import Graph, Node
 from polyloom.frontend.onnx.operators import COMPUTED_IN_SINGLE, OPERATORS
 from polyloom.frontend.onnx.places import node_label, node_spans
 from polyloom.frontend.onnx.read_file import tensor_elements
 from polyloom.frontend.onnx.settings import Settings
-from polyloom.frontend.onnx.tensors import Known, Tensor, convert, data, extent, held_type, known
+from polyloom.frontend.onnx.tensors import Known, Tensor, convert, data, extent, held_type, known_tensor
 from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.ir.arrays.program import Program, Read, Statement, Store, axes, dtype, parts, read_array, with_parts
 from polyloom.ir.arrays.program import Value as ArrayValue
@@ -94,18 +94,18 @@ class _Reader:
     def input(self, of: ValueInfoProto) -> Tensor:
         if of.type.WhichOneof("value") != "tensor_type":
             kind = str(of.type.WhichOneof("value")).removesuffix("_type")
-            message = f"the input `{of.name}` of '{self.path}' is a {kind}"
+            message = f"the input `{of.name}` of '{self.path}' is of the kind {kind}"
             raise input_error("PL0186", message, help=f"use tensors: {_LEAVES} are not read")
         given = self.settings.inputs.get(of.name)
         if given is not None:
-            return known(given)
+            return known_tensor(given)
         if of.type.tensor_type.elem_type == INT64:
             message = f"the input `{of.name}` of '{self.path}' has 64-bit integers, which no machine has"
             help = f"if it gives a shape, axes or indices, fix it: `--set {of.name}=1,2`; else declare it as int32"
             raise input_error("PL0185", message, help=help)
         kind = element_kind(of.type.tensor_type.elem_type)
         if kind is None:
-            name = _type_name(of.type.tensor_type.elem_type)
+            name = type_name(of.type.tensor_type.elem_type)
             message = f"the input `{of.name}` of '{self.path}' has elements of the type {name}, which no machine has"
             raise input_error("PL0185", message, help="use float, float16, double, bool or integers up to 32 bits")
         if not of.type.tensor_type.HasField("shape"):
@@ -128,7 +128,7 @@ class _Reader:
 
     def initializer(self, name: str, array: Known) -> Tensor:
         """Data of the model; few numbers may give shapes."""
-        tensor = known(array)
+        tensor = known_tensor(array)
         if tensor.kind == "i64" or array.size <= 1 or tensor.kind not in _held_kinds():
             return tensor
         # Many elements are an array that the host gives, under its name.
@@ -227,7 +227,7 @@ class _Reader:
         node = Node("Identity", 1, (tensor,), {}, (name,), self.graph, span, f"output `{name}`")
         value = node.value()
         local = build.storage.get(value.name) if isinstance(value, Read) else None
-        if local is not None and local.role == "local" and local.name not in names and _is_whole(value, local):
+        if local is not None and local.role == "local" and local.name not in names and _shows_array(value, local):
             names[local.name] = self.outputs[name]
             return
         held = build.array(identifier_base(name), dtype(value), tensor.shape or (extent(1),), span)
@@ -259,7 +259,7 @@ def compute_in_single(node: Node, lower: Any) -> Sequence[Tensor | None]:
     ]
 
 
-def _is_whole(value: ArrayValue, local: Storage) -> bool:
+def _shows_array(value: ArrayValue, local: Storage) -> bool:
     if not isinstance(value, Read):
         return False
     is_scalar = not value.shape and local.shape == (extent(1),)
@@ -270,12 +270,6 @@ def _held_kinds() -> frozenset[str]:
     from polyloom.ir.operations import ALL_TYPES
 
     return frozenset(ALL_TYPES)
-
-
-def _type_name(number: int) -> str:
-    from onnx import TensorProto
-
-    return TensorProto.DataType.Name(number).lower() if number in TensorProto.DataType.values() else str(number)
 
 
 _FOLDED: Final = 4096

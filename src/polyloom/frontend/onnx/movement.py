@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from polyloom.frontend.onnx.node import Node, Operator
-from polyloom.frontend.onnx.reshaping import reshape_value, squeeze_view, unsqueeze_view
+from polyloom.frontend.onnx.reshape import reshape_value, squeeze_view, unsqueeze_view
 from polyloom.frontend.onnx.tensors import (
     ONE,
     Known,
@@ -20,8 +20,8 @@ from polyloom.frontend.onnx.tensors import (
     convert,
     data,
     extent,
+    piecewise_value,
     spread,
-    within,
 )
 from polyloom.ir.arrays.program import Form, Gather, Shape, Value, axes, axis, dtype, element_view, shape
 from polyloom.ir.numbers import NUMPY
@@ -42,9 +42,9 @@ def transpose(node: Node) -> Tensor:
 
 def known_shape(node: Node, number: int, name: str) -> list[Affine]:
     """Extents that an operand or, up to version 4, an attribute gives."""
-    if not node.has(number) and name in node.attributes:
+    if not node.has_operand(number) and name in node.attributes:
         return [extent(n) for n in node.list(name) or []]
-    found = node.known(number)
+    found = node.known_array(number)
     if found is None:
         node.integers(number, "shape")
         node.fail("PL0182", "the shape is missing", "give a shape")
@@ -216,7 +216,7 @@ def pad(node: Node) -> Tensor:
     value = node.value()
     own, mode = shape(value), node.text("mode", "constant")
     amounts = (node.list("pads") if node.version < 11 else node.integers(1, "pads")) or []
-    chosen = node.integers(3, "axes") if node.version >= 18 and node.has(3) else [*range(len(own))]
+    chosen = node.integers(3, "axes") if node.version >= 18 and node.has_operand(3) else [*range(len(own))]
     before, behind = [0] * len(own), [0] * len(own)
     for k, n in enumerate(chosen or []):
         n = node.axis(n, len(own))
@@ -231,7 +231,7 @@ def pad(node: Node) -> Tensor:
 def _pad_number(node: Node, value: Value, before: Sequence[int], behind: Sequence[int]) -> Value:
     kind = dtype(value)
     number: Value = constant(node.number("value", 0), kind)
-    if node.version >= 11 and node.has(2):
+    if node.version >= 11 and node.has_operand(2):
         number = convert(squeeze_view(node.value(2), ()), kind)
     return pad_value(value, number, before, behind)
 
@@ -245,7 +245,7 @@ def pad_value(value: Value, number: Value, before: Sequence[int], behind: Sequen
     for form, size, a, b in zip(index, own, before, behind, strict=True):
         forms += [form] if a > 0 else []
         forms += [size - form - 1] if b > 0 else []
-    return within(forms, element_view(value, index, extents), spread(number, extents), extents)
+    return piecewise_value(forms, element_view(value, index, extents), spread(number, extents), extents)
 
 
 def _pad_axis(node: Node, value: Value, n: int, before: int, behind: int, mode: str) -> Value:
@@ -279,7 +279,7 @@ def trilu(node: Node) -> Tensor:
     upper = column - row - shift
     form = upper if node.integer("upper", 1) else -upper
     zero = element_view(constant(0, dtype(value)), (), extents)
-    return data(within([form], value, zero, extents), node.tensor().kind)
+    return data(piecewise_value([form], value, zero, extents), node.tensor().kind)
 
 
 # Gathers
@@ -288,7 +288,7 @@ def trilu(node: Node) -> Tensor:
 def gather(node: Node) -> Tensor:
     """Elements along an axis: at constant indices views, at data the array form's gather."""
     source, n = node.value(0), node.axis(node.integer("axis"), node.tensor().rank)
-    places = node.known(1)
+    places = node.known_array(1)
     if places is None or places.dtype == object:
         index = convert(node.value(1), "i32")
         return data(Gather(node.local(source), index, n), node.tensor().kind)
@@ -363,7 +363,7 @@ def space_to_depth(node: Node) -> Tensor:
     return data(reshape_value(node, moved, extents), node.tensor().kind)
 
 
-def eye_like(node: Node) -> Tensor:
+def diagonal_matrix(node: Node) -> Tensor:
     """Ones on a diagonal."""
     from polyloom.frontend.onnx.elementwise import element_kind
 
@@ -374,10 +374,10 @@ def eye_like(node: Node) -> Tensor:
     extents = node.tensor().shape
     form = axis(1) - axis(0) - node.integer("k")
     one, zero = (element_view(constant(number, kind), (), extents) for number in (1, 0))
-    return data(within([form, -form], one, zero, extents))
+    return data(piecewise_value([form, -form], one, zero, extents))
 
 
-def one_hot(node: Node) -> Tensor:
+def encode_indices(node: Node) -> Tensor:
     """One of two values, by whether the place along a new axis is the index."""
     from polyloom.frontend.onnx.tensors import apply, compare, select
 
@@ -410,8 +410,8 @@ OPERATORS: Final[Mapping[str, Operator]] = {
     "Gather": gather,
     "DepthToSpace": depth_to_space,
     "SpaceToDepth": space_to_depth,
-    "EyeLike": eye_like,
-    "OneHot": one_hot,
+    "EyeLike": diagonal_matrix,
+    "OneHot": encode_indices,
 }
 MOVES: Final = frozenset(OPERATORS) - {"EyeLike", "OneHot"}
 """Operators that no arithmetic is in: half precision stays what it is."""

@@ -21,8 +21,8 @@ from polyloom.frontend.onnx.tensors import (
     extent,
     held_type,
     is_free,
-    plain_number,
     spread,
+    uniform_constant,
 )
 from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.ir.arrays.program import Read, Shape, Store, Value, dtype, element_view, read_array, shape
@@ -46,7 +46,7 @@ class Graph:
 
     def constant_array(self, array: Known, name: str) -> Read:
         """An argument whose elements the model brings."""
-        kind = next(k for k, held in NUMPY.items() if held == array.dtype)
+        kind: ElementType = next(k for k, held in NUMPY.items() if held == array.dtype)
         storage = Storage(fresh_name(name, self.build.taken), kind, tuple(map(extent, array.shape)))
         self.build.storage[storage.name] = storage
         self.constants[storage.name] = array
@@ -80,7 +80,7 @@ class Node:
 
     # Operands
 
-    def has(self, number: int) -> bool:
+    def has_operand(self, number: int) -> bool:
         return number < len(self.operands) and self.operands[number] is not None
 
     def tensor(self, number: int = 0) -> Tensor:
@@ -113,15 +113,15 @@ class Node:
             self.refuse("integers of 64 bits are beyond those of 32", "store them as int32")
         return of.known.astype(NUMPY[held_type(of.kind)])
 
-    def known(self, number: int) -> Known | None:
+    def known_array(self, number: int) -> Known | None:
         """What an operand is known to be; None where it is data, or missing."""
-        return self.tensor(number).known if self.has(number) else None
+        return self.tensor(number).known if self.has_operand(number) else None
 
     def integers(self, number: int, what: str) -> list[int] | None:
         """Integers that must be known when the graph is compiled; None where the operand is missing."""
-        if not self.has(number):
+        if not self.has_operand(number):
             return None
-        found = self.known(number)
+        found = self.known_array(number)
         if found is None:
             help = "make it a constant of the model, or an input that is bound when it is read: `--set NAME=1,2`"
             self.fail("PL0188", f"input {number}, the {what}, is data, and the program depends on it", help)
@@ -157,7 +157,9 @@ class Node:
     def broadcast(self, *values: Value) -> list[Value]:
         """Values broadcast against each other; numbers stand as they are."""
         extents = self.common_shape([shape(value) for value in values])
-        found = [number if (number := plain_number(value)) is not None else spread(value, extents) for value in values]
+        found = [
+            number if (number := uniform_constant(value)) is not None else spread(value, extents) for value in values
+        ]
         # Numbers have no extents: one of the operands must show those of the result.
         if extents and all(isinstance(each, Constant) for each in found):
             found[0] = element_view(found[0], (), extents)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from polyloom.frontend.onnx.node import Node, Operator
-from polyloom.frontend.onnx.reductions import keep_axes, mean_along
-from polyloom.frontend.onnx.reshaping import reshape_value
+from polyloom.frontend.onnx.reductions import axes_mean, keep_axes
+from polyloom.frontend.onnx.reshape import reshape_value
 from polyloom.frontend.onnx.tensors import Tensor, apply, as_number, constant, data, extent, spread
 from polyloom.ir.arrays.program import Value, axis, dtype, element_view, shape
 
@@ -20,12 +20,12 @@ def root(node: Node, variance: Value, epsilon: float) -> Value:
     return node.local(apply("div", constant(1, kind), wide))
 
 
-def centred(node: Node, value: Value, along: tuple[int, ...]) -> tuple[Value, Value, Value]:
+def central_moments(node: Node, value: Value, along: tuple[int, ...]) -> tuple[Value, Value, Value]:
     """The means, the deviations from them, and the variances, with extents of 1 along axes."""
     own = shape(value)
-    means = keep_axes(node.local(mean_along(node, value, along)), along, own)
+    means = keep_axes(node.local(axes_mean(node, value, along)), along, own)
     away = node.local(apply("sub", value, spread(means, own)))
-    variance = keep_axes(node.local(mean_along(node, apply("mul", away, away), along)), along, own)
+    variance = keep_axes(node.local(axes_mean(node, apply("mul", away, away), along)), along, own)
     return means, away, variance
 
 
@@ -34,10 +34,10 @@ def layer_normalization(node: Node) -> Sequence[Tensor]:
     value = node.local(node.value())
     own = shape(value)
     along = tuple(range(node.axis(node.integer("axis", -1), len(own)), len(own)))
-    means, away, variance = centred(node, value, along)
+    means, away, variance = central_moments(node, value, along)
     inverse = root(node, variance, node.number("epsilon", 1e-5))
     found = apply("mul", apply("mul", away, spread(inverse, own)), spread(node.value(1), own))
-    found = apply("add", found, spread(node.value(2), own)) if node.has(2) else found
+    found = apply("add", found, spread(node.value(2), own)) if node.has_operand(2) else found
     return data(found), data(means), data(inverse)
 
 
@@ -46,7 +46,7 @@ def rms_normalization(node: Node) -> Tensor:
     value = node.local(node.value())
     own = shape(value)
     along = tuple(range(node.axis(node.integer("axis", -1), len(own)), len(own)))
-    squares = keep_axes(node.local(mean_along(node, apply("mul", value, value), along)), along, own)
+    squares = keep_axes(node.local(axes_mean(node, apply("mul", value, value), along)), along, own)
     inverse = root(node, squares, node.number("epsilon", 1e-5))
     return data(apply("mul", apply("mul", value, spread(inverse, own)), spread(node.value(1), own)))
 
@@ -63,9 +63,9 @@ def batch_normalization(node: Node) -> Sequence[Tensor]:
     own, epsilon, outputs = shape(value), node.number("epsilon", 1e-5), list[Tensor]()
     if node.integer("training_mode"):
         along = tuple(n for n in range(len(own)) if n != 1)
-        kept = node.local(mean_along(node, value, along))
+        kept = node.local(axes_mean(node, value, along))
         away = node.local(apply("sub", value, channel_values(kept, value)))
-        spread_squares = node.local(mean_along(node, apply("mul", away, away), along))
+        spread_squares = node.local(axes_mean(node, apply("mul", away, away), along))
         momentum = node.number("momentum", 0.9)
         for old, new in ((mean, kept), (variance, spread_squares)):
             kind = dtype(old)
@@ -82,7 +82,7 @@ def instance_normalization(node: Node) -> Tensor:
     """Over space, per batch and channel."""
     value = node.local(node.value())
     own = shape(value)
-    _, away, variance = centred(node, value, tuple(range(2, len(own))))
+    _, away, variance = central_moments(node, value, tuple(range(2, len(own))))
     inverse = root(node, variance, node.number("epsilon", 1e-5))
     scaled = apply("mul", apply("mul", away, spread(inverse, own)), channel_values(node.value(1), value))
     return data(apply("add", scaled, channel_values(node.value(2), value)))
@@ -97,7 +97,7 @@ def group_normalization(node: Node) -> Tensor:
         node.fail("PL0182", f"{own[1]} channels in {groups} groups", "give a number of groups that divides it")
     inner = channels // groups
     wide = node.local(reshape_value(node, value, (own[0], extent(groups), extent(inner), *own[2:])))
-    _, away, variance = centred(node, wide, tuple(range(2, len(own) + 1)))
+    _, away, variance = central_moments(node, wide, tuple(range(2, len(own) + 1)))
     inverse = root(node, variance, node.number("epsilon", 1e-5))
     at = (axis(1) * inner + axis(2),) if node.version >= 21 else (axis(1),)
     scale, bias = (element_view(node.value(n), at, shape(wide)) for n in (1, 2))
@@ -108,7 +108,7 @@ def group_normalization(node: Node) -> Tensor:
 def mean_variance_normalization(node: Node) -> Tensor:
     value = node.local(node.value())
     along = tuple(node.axis(n, len(shape(value))) for n in node.list("axes") or [0, 2, 3])
-    _, away, variance = centred(node, value, along)
+    _, away, variance = central_moments(node, value, along)
     kind = dtype(value)
     deviation = apply("add", apply("sqrt", variance), constant(1e-9, kind))
     return data(apply("div", away, spread(node.local(deviation), shape(value))))

@@ -10,7 +10,7 @@ from polyloom.frontend.onnx import (
     attention,
     convolutions,
     elementwise,
-    folding,
+    fold_integers,
     movement,
     normalization,
     products,
@@ -32,7 +32,7 @@ FAMILIES: Final[Mapping[str, Mapping[str, Operator]]] = {
 OPERATORS: Final[Mapping[str, Operator]] = {
     name: lower for family in FAMILIES.values() for name, lower in family.items()
 }
-NAMES: Final = frozenset((*OPERATORS, *folding.FOLDING))
+NAMES: Final = frozenset((*OPERATORS, *fold_integers.FOLDING))
 """Operators that are read as they are; others are read where the package defines them by these."""
 COMPUTED_IN_SINGLE: Final = (
     frozenset(OPERATORS) - movement.MOVES - {"Cast", "CastLike", "Identity", "Where", "QuantizeLinear"}

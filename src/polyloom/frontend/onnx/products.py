@@ -38,11 +38,11 @@ def matrix_product(node: Node, left: Value, right: Value) -> Value:
         node.fail("PL0182", f"rows of {a[-1]} elements times columns of {b[-2]}", "give matrices that fit")
     outer = node.common_shape([a[:-2], b[:-2]])
     batch = _LABELS[3 : 3 + len(outer)]
-    (left, first), (right, second) = (_batched(v, outer, batch) for v in (left, right))
+    (left, first), (right, second) = (_batch_operand(v, outer, batch) for v in (left, right))
     return Contract((f"{first}ab", f"{second}bc"), f"{batch}ac", (left, right))
 
 
-def _batched(value: Value, outer: Shape, labels: str) -> tuple[Value, str]:
+def _batch_operand(value: Value, outer: Shape, labels: str) -> tuple[Value, str]:
     """A matrix operand and the labels of its outer axes, of which those that are broadcast are left out."""
     own = shape(value)
     first = len(outer) - (len(own) - 2)
@@ -59,7 +59,7 @@ def matmul(node: Node) -> Tensor:
     return data(matrix_product(node, node.value(0), node.value(1)))
 
 
-def transposed(value: Value) -> Value:
+def transpose_matrix(value: Value) -> Value:
     """A matrix with its two axes exchanged."""
     own = shape(value)
     return element_view(value, axes(2)[::-1], own[::-1])
@@ -68,14 +68,14 @@ def transposed(value: Value) -> Value:
 def gemm(node: Node) -> Tensor:
     """alpha A B + beta C."""
     a, b = node.value(0), node.value(1)
-    a = transposed(a) if node.integer("transA") else a
-    b = transposed(b) if node.integer("transB") else b
+    a = transpose_matrix(a) if node.integer("transA") else a
+    b = transpose_matrix(b) if node.integer("transB") else b
     kind = dtype(a)
     alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
     found = node.local(matrix_product(node, a, b))
     if alpha != 1:
         found = apply("mul", found, constant(alpha, kind))
-    if not node.has(2) or beta == 0:
+    if not node.has_operand(2) or beta == 0:
         return data(found)
     added = spread(node.value(2), shape(found))
     return data(apply("add", found, apply("mul", added, constant(beta, kind)) if beta != 1 else added))
@@ -97,15 +97,13 @@ def einsum(node: Node) -> Tensor:
         once = sorted(label for label in {*"".join(terms)} - {*free} if "".join(terms).count(label) == 1)
         output = "..." + "".join(once)
     result = output.replace("...", "".join(free))
-    values, terms = _without_repeated_extents(node, values, terms)
+    values, terms = _drop_repeated_extents(node, values, terms)
     if dtype(values[0]) not in FLOATS and dtype(values[0]) == "bool":
         node.refuse("an Einstein sum of truths")
     return data(Contract(tuple(terms), result, tuple(values)))
 
 
-def _without_repeated_extents(
-    node: Node, values: Sequence[Value], terms: Sequence[str]
-) -> tuple[list[Value], list[str]]:
+def _drop_repeated_extents(node: Node, values: Sequence[Value], terms: Sequence[str]) -> tuple[list[Value], list[str]]:
     """Operands without axes of extent 1 whose label has another extent elsewhere."""
     sizes = dict[str, Affine]()
     for value, term in zip(values, terms, strict=True):
@@ -126,7 +124,7 @@ def _without_repeated_extents(
 def integer_operand(node: Node, value: int, zero: int, axis_of_vector: int) -> Value:
     """An operand of 8 bits as i32, without its zero point, which may be one per row or column."""
     found = convert(node.value(value), "i32")
-    if not node.has(zero):
+    if not node.has_operand(zero):
         return found
     point, own = convert(node.value(zero), "i32"), shape(found)
     if len(shape(point)) == 1 and shape(point) != (ONE,):

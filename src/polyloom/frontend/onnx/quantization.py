@@ -14,8 +14,8 @@ from polyloom.frontend.onnx.convolutions import convolution_value, read_window
 from polyloom.frontend.onnx.elementwise import element_kind
 from polyloom.frontend.onnx.node import Node, Operator
 from polyloom.frontend.onnx.products import integer_operand, matrix_product
-from polyloom.frontend.onnx.reductions import reduce_along
-from polyloom.frontend.onnx.reshaping import reshape_value, squeeze_view
+from polyloom.frontend.onnx.reductions import reduce_axes
+from polyloom.frontend.onnx.reshape import reshape_value, squeeze_view
 from polyloom.frontend.onnx.tensors import (
     ONE,
     Tensor,
@@ -34,7 +34,7 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant
 
 
-def per_axis(node: Node, parameter: Value, like: Value) -> Value:
+def spread_parameter(node: Node, parameter: Value, like: Value) -> Value:
     """A scale or a zero point at every element: one of all, one per index of the axis, or one per block of it."""
     own, given = shape(like), shape(parameter)
     if all(each == ONE for each in given):
@@ -66,12 +66,12 @@ def saturate(value: Value, zero: Value | None, kind: ElementType) -> Value:
 
 def quantize(node: Node) -> Tensor:
     value = node.value()
-    zero = per_axis(node, node.value(2), value) if node.has(2) else None
+    zero = spread_parameter(node, node.value(2), value) if node.has_operand(2) else None
     given = node.integer("output_dtype")
-    kind = dtype(node.value(2)) if node.has(2) else element_kind(given) if given else "u8"
+    kind = dtype(node.value(2)) if node.has_operand(2) else element_kind(given) if given else "u8"
     if kind not in ("u8", "i8", "u16", "i16", "i32"):
         node.fail("PL0185", "no machine has elements of this type", "quantize to 8 or 16 bits")
-    scale = per_axis(node, node.value(1), value)
+    scale = spread_parameter(node, node.value(1), value)
     scaled = apply("div", convert(value, "f32"), convert(scale, "f32"))
     return data(saturate(scaled, zero, kind))
 
@@ -79,9 +79,9 @@ def quantize(node: Node) -> Tensor:
 def dequantize(node: Node) -> Tensor:
     value, scale = node.value(0), node.value(1)
     whole = convert(value, "i32")
-    if node.has(2):
-        whole = apply("sub", whole, convert(per_axis(node, node.value(2), value), "i32"))
-    return data(apply("mul", convert(whole, "f32"), convert(per_axis(node, scale, value), "f32")))
+    if node.has_operand(2):
+        whole = apply("sub", whole, convert(spread_parameter(node, node.value(2), value), "i32"))
+    return data(apply("mul", convert(whole, "f32"), convert(spread_parameter(node, scale, value), "f32")))
 
 
 def dynamic_quantize(node: Node) -> Sequence[Tensor]:
@@ -89,8 +89,8 @@ def dynamic_quantize(node: Node) -> Sequence[Tensor]:
     value = node.local(node.value())
     every = tuple(range(len(shape(value))))
     zero = constant(0, "f32")
-    low = node.scalar(larger(reduce_along("minimum", value, every), zero, "min"), "low")
-    high = node.scalar(larger(reduce_along("maximum", value, every), zero), "high")
+    low = node.scalar(larger(reduce_axes("minimum", value, every), zero, "min"), "low")
+    high = node.scalar(larger(reduce_axes("maximum", value, every), zero), "high")
     scale = node.scalar(apply("div", apply("sub", high, low), constant(255, "f32")), node.results[1] or "scale")
     point = node.scalar(saturate(apply("div", apply("neg", low), scale), None, "u8"), node.results[2] or "zero")
     return data(saturate(apply("div", value, scale), point, "u8")), data(scale), data(point)
@@ -130,7 +130,7 @@ def quantized_convolution(node: Node) -> Tensor:
     sizes = [as_number(each) or 0 for each in shape(weights)[2:]]
     window = read_window(node, shape(value)[2:], sizes)
     total = node.local(convolution_value(node, value, weights, window, node.integer("group", 1)))
-    if node.has(8):
+    if node.has_operand(8):
         total = apply("add", total, element_view(node.value(8), (axis(1),), shape(total)))
     scale = _number(node.value(4))
     scale = element_view(scale, (axis(1),), shape(total)) if shape(scale) else scale

@@ -69,7 +69,9 @@ def read_model(path: str) -> ModelProto:
 def _check_names(path: str, model: ModelProto) -> None:
     """Errors: PL0181 for a name that is no text: protocol buffers of this version hold any bytes."""
     graph = model.graph
-    names = [n for node in graph.node for n in (node.op_type, node.domain, node.name, *node.input, *node.output)]
+    names: list[object] = [
+        n for node in graph.node for n in (node.op_type, node.domain, node.name, *node.input, *node.output)
+    ]
     names += [each.name for each in (*graph.input, *graph.output, *graph.initializer)]
     names += [dim.dim_param for each in graph.input for dim in each.type.tensor_type.shape.dim]
     names += [graph.name, *(each.domain for each in model.opset_import)]
@@ -148,7 +150,7 @@ def infer_shapes(path: str, model: ModelProto, operators: Iterable[str], prepare
     Errors: PL0182, PL0183."""
     onnx = require_package()
     light = onnx.ModelProto()
-    light.CopyFrom(_without_elements(model, onnx))
+    light.CopyFrom(_strip_elements(model, onnx))
     try:
         found = (prepare or _run_child)(light.SerializeToString(), [*operators])
     except PolyloomError:
@@ -160,18 +162,11 @@ def infer_shapes(path: str, model: ModelProto, operators: Iterable[str], prepare
     return result
 
 
-def _without_elements(model: ModelProto, onnx: Any) -> ModelProto:
+def _strip_elements(model: ModelProto, onnx: Any) -> ModelProto:
     """The model in which large initializers are inputs of their type."""
-    light = onnx.ModelProto()
-    for field, value in model.ListFields():
-        if field.name == "graph":
-            continue
-        if field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED:
-            getattr(light, field.name).extend(value)
-        elif field.message_type is not None:
-            getattr(light, field.name).CopyFrom(value)
-        else:
-            setattr(light, field.name, value)
+    light = onnx.ModelProto(ir_version=model.ir_version, domain=model.domain)
+    light.opset_import.extend(model.opset_import)
+    light.functions.extend(model.functions)
     graph, inputs = model.graph, {each.name for each in model.graph.input}
     light.graph.name = graph.name or "graph"
     light.graph.node.extend(graph.node)
@@ -188,12 +183,12 @@ def _without_elements(model: ModelProto, onnx: Any) -> ModelProto:
     return light
 
 
-class Refused(Exception):
+class ModelRefusal(Exception):
     """What the package says of a model that it refuses."""
 
 
 def _run_child(model: bytes, operators: Sequence[str]) -> bytes:
-    """`child.prepare` in another process. Raises `Refused`."""
+    """`child.prepare` in another process. Raises `ModelRefusal`."""
     room = min(memory.available_bytes(), _ROOM)
     command = [sys.executable, "-P", CHILD]
     # The child finds the package where this process does.
@@ -207,11 +202,11 @@ def _run_child(model: bytes, operators: Sequence[str]) -> bytes:
             timeout=2 * _SECONDS,
         )
     except subprocess.TimeoutExpired:
-        raise Refused("it takes too long to infer shapes") from None
+        raise ModelRefusal("it takes too long to infer shapes") from None
     if done.returncode == 0:
         return done.stdout
     text = done.stderr.decode("utf-8", "replace")
-    raise Refused(text if done.returncode == 3 else "the package ends without an answer")
+    raise ModelRefusal(text if done.returncode == 3 else "the package ends without an answer")
 
 
 def check_operators(path: str, model: ModelProto) -> None:

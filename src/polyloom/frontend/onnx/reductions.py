@@ -52,16 +52,16 @@ def chosen_axes(node: Node, rank: int) -> tuple[int, ...] | None:
     return None if node.integer("noop_with_empty_axes") else tuple(range(rank))
 
 
-def reduce_along(operation: ReduceOperation, value: Value, along: tuple[int, ...]) -> Value:
+def reduce_axes(operation: ReduceOperation, value: Value, along: tuple[int, ...]) -> Value:
     """A reduction, of no elements the number that changes none (ONNX: minus infinity for the largest)."""
     extents = shape(value)
     if any(extents[n] == Affine() for n in along) and operation in ("maximum", "minimum"):
         rest = tuple(extent for n, extent in enumerate(extents) if n not in along)
-        return element_view(_first_number(operation, dtype(value)), (), rest)
+        return element_view(_neutral_element(operation, dtype(value)), (), rest)
     return Reduce(operation, along, value) if along else value
 
 
-def _first_number(operation: ReduceOperation, kind: ElementType) -> Constant:
+def _neutral_element(operation: ReduceOperation, kind: ElementType) -> Constant:
     limits = type_limits(kind)
     if limits is None:
         return Constant(-inf if operation == "maximum" else inf, kind)
@@ -99,7 +99,7 @@ def reduction(
         if along is None:
             return data(_apply_optional(after, _apply_optional(before, node.local(value))))
         inner = _apply_optional(before, node.local(value) if before is not None else value)
-        found = _apply_optional(after, reduce_along(operation, inner, along))
+        found = _apply_optional(after, reduce_axes(operation, inner, along))
         found = keep_axes(found, along, shape(value)) if node.integer("keepdims", 1) else found
         return data(convert(found, kind) if kind == "bool" else found)
 
@@ -115,12 +115,12 @@ def mean(node: Node) -> Tensor:
     along = chosen_axes(node, len(shape(value)))
     if along is None:
         return data(value)
-    found = mean_along(node, value, along)
+    found = axes_mean(node, value, along)
     return data(keep_axes(found, along, shape(value)) if node.integer("keepdims", 1) else found)
 
 
-def mean_along(node: Node, value: Value, along: tuple[int, ...]) -> Value:
-    total = reduce_along("add", value, along)
+def axes_mean(node: Node, value: Value, along: tuple[int, ...]) -> Value:
+    total = reduce_axes("add", value, along)
     return apply("div", total, constant(element_count(node, shape(value), along), dtype(value)))
 
 
@@ -131,12 +131,12 @@ def log_sum_exp(node: Node) -> Tensor:
     if along is None:
         return data(value)
     extents = shape(value)
-    most = node.local(keep_axes(reduce_along("maximum", value, along), along, extents))
+    most = node.local(keep_axes(reduce_axes("maximum", value, along), along, extents))
     if any(extents[n] == Affine() for n in along):
         found = most
     else:
         grown = apply("exp", apply("sub", value, spread(most, extents)))
-        total = keep_axes(reduce_along("add", grown, along), along, extents)
+        total = keep_axes(reduce_axes("add", grown, along), along, extents)
         found = apply("add", apply("log", total), most)
     if node.integer("keepdims", 1):
         return data(found)
@@ -169,7 +169,7 @@ def place(operation: ReduceOperation) -> Operator:
     return lower
 
 
-def running(operation: str) -> Operator:
+def running_results(operation: str) -> Operator:
     """`CumSum` and `CumProd`: running results, perhaps from the end, perhaps without the element itself."""
 
     def lower(node: Node) -> Tensor:
@@ -206,10 +206,10 @@ def softmax_axes(node: Node, rank: int) -> tuple[int, ...]:
 def exponentials(node: Node, value: Value, along: tuple[int, ...]) -> tuple[Value, Value, Value]:
     """Differences from the largest element, their exponentials, and the sums of these with extents of 1."""
     extents = shape(value)
-    most = keep_axes(node.local(reduce_along("maximum", value, along)), along, extents)
+    most = keep_axes(node.local(reduce_axes("maximum", value, along)), along, extents)
     below = node.local(apply("sub", value, spread(most, extents)))
     grown = node.local(apply("exp", below))
-    total = keep_axes(node.local(reduce_along("add", grown, along)), along, extents)
+    total = keep_axes(node.local(reduce_axes("add", grown, along)), along, extents)
     return below, grown, total
 
 
@@ -249,7 +249,7 @@ def lp_norm(node: Node) -> Tensor:
     extents, along = shape(value), (node.axis(node.integer("axis", -1), len(node.tensor().shape)),)
     squares = node.integer("p", 2) == 2
     inner = apply("mul", value, value) if squares else apply("abs", value)
-    total = reduce_along("add", inner, along)
+    total = reduce_axes("add", inner, along)
     norm = keep_axes(node.local(apply("sqrt", total) if squares else total), along, extents)
     whole = spread(norm, extents)
     zero = constant(0, dtype(value))
@@ -279,8 +279,8 @@ OPERATORS: Final[Mapping[str, Operator]] = {
     "ReduceLogSumExp": log_sum_exp,
     "ArgMax": place("argmax"),
     "ArgMin": place("argmin"),
-    "CumSum": running("add"),
-    "CumProd": running("mul"),
+    "CumSum": running_results("add"),
+    "CumProd": running_results("mul"),
     "Softmax": softmax,
     "LogSoftmax": log_softmax,
     "Hardmax": hardmax,

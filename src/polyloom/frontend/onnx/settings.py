@@ -62,11 +62,25 @@ def _elements(name: str, text: str, declared: TypeProto) -> Known:
     if held.kind not in "biuf":
         raise _usage(f"the input {name} has elements of the type {held}", f"give it when it runs: --in {name}=FILE.npy")
     if text.endswith(".npy"):
-        return np.asarray(npy.read(text)).astype(held)
+        return _check_shape(name, np.asarray(npy.read(text)).astype(held), declared)
     try:
         numbers = [(float if held.kind == "f" else int)(each) for each in text.split(",") if each]
         found = np.array(numbers, held)
     except (ValueError, OverflowError):
         raise _usage(f"the input {name} is '{text[:40]}'", f"write numbers: --set {name}=1,2,3") from None
     rank = len(declared.tensor_type.shape.dim) if declared.tensor_type.HasField("shape") else 1
-    return found.reshape(()) if rank == 0 and found.size == 1 else found
+    return _check_shape(name, found.reshape(()) if rank == 0 and found.size == 1 else found, declared)
+
+
+def _check_shape(name: str, found: Known, declared: TypeProto) -> Known:
+    """Elements in the shape that the model declares. Errors: PL0801."""
+    if not declared.tensor_type.HasField("shape"):
+        return found
+    wanted = [int(dim.dim_value) if dim.HasField("dim_value") else -1 for dim in declared.tensor_type.shape.dim]
+    is_free = len(wanted) == found.ndim and all(n in (-1, own) for n, own in zip(wanted, found.shape, strict=True))
+    if is_free:
+        return found
+    if -1 not in wanted and found.ndim == 1 and int(np.prod(wanted)) == found.size:
+        return found.reshape(wanted)
+    shape = ", ".join("?" if n < 0 else str(n) for n in wanted)
+    raise _usage(f"the input {name} has the shape [{shape}], not {[*found.shape]}", "give all of its elements")

@@ -49,14 +49,14 @@ def data(value: Value, kind: Kind | None = None) -> Tensor:
     return Tensor(kind or dtype(value), shape(value), value)
 
 
-def known(array: Any, kind: Kind | None = None) -> Tensor:
+def known_tensor(array: Any, kind: Kind | None = None) -> Tensor:
     """A tensor that is known when the graph is compiled."""
     held = np.asarray(array)
-    found: Kind = kind or ("i64" if held.dtype == object else kind_of(held.dtype) or "i64")
+    found: Kind = kind or ("i64" if held.dtype == object else find_kind(held.dtype) or "i64")
     return Tensor(found, tuple(Affine((), n) for n in held.shape), None, held)
 
 
-def kind_of(dtype: np.dtype[Any]) -> Kind | None:
+def find_kind(dtype: np.dtype[Any]) -> Kind | None:
     """The kind of a type of NumPy's; None of one that no machine has."""
     return next((kind for kind, held in NUMPY_KINDS.items() if held == dtype), None)
 
@@ -140,14 +140,14 @@ def larger(first: Value, second: Value, name: str = "max") -> Value:
     return Apply("select", kind, (stays, first, Apply("select", kind, (loses, second, first))))
 
 
-def within(forms: Sequence[Affine], inside: Value, outside: Value, extents: Shape) -> Value:
+def piecewise_value(forms: Sequence[Affine], inside: Value, outside: Value, extents: Shape) -> Value:
     """`inside` where all forms of axes are at least 0, `outside` elsewhere."""
     if not forms:
         return inside
     return Cases(Condition((Polyhedron(tuple(forms)),)), inside, outside, extents)
 
 
-def plain_number(value: Value) -> Constant | None:
+def uniform_constant(value: Value) -> Constant | None:
     """The number that all elements of a value are."""
     while isinstance(value, View):
         value = value.source

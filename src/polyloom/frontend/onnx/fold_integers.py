@@ -23,9 +23,9 @@ from polyloom.frontend.onnx.tensors import (
     as_number,
     constant,
     extent,
+    find_kind,
     held_type,
-    kind_of,
-    known,
+    known_tensor,
 )
 from polyloom.ir.arrays.program import element_view
 from polyloom.sets import Affine
@@ -58,7 +58,7 @@ def fold_arrays(function: Callable[..., Any]) -> Fold:
 
     def fold(node: Node) -> Tensor | None:
         arrays = _operands(node)
-        return None if arrays is None else known(normalize(function(*arrays)))
+        return None if arrays is None else known_tensor(normalize(function(*arrays)))
 
     return fold
 
@@ -90,12 +90,12 @@ def arithmetic(name: str, numbers: Callable[[Any, Any], Any]) -> Fold:
             with np.errstate(all="ignore"):
                 if name in ("div", "mod") and any(np.any(each == 0) for each in arrays[1:]):
                     node.refuse("a division by zero")
-                return known(np.asarray(reduce(numbers, arrays)))
+                return known_tensor(np.asarray(reduce(numbers, arrays)))
         try:
             found = reduce(np.frompyfunc(combine, 2, 1), [each.astype(object) for each in arrays])
         except _NotAffine:
             node.refuse("a size is no affine form of others", "give the sizes: `--set NAME=VALUE`")
-        return known(normalize(np.asarray(found, object)))
+        return known_tensor(normalize(np.asarray(found, object)))
 
     return fold
 
@@ -131,12 +131,12 @@ def relation(numbers: Callable[[Any, Any], Any]) -> Fold:
         if arrays is None:
             return None
         if all(each.dtype != object for each in arrays):
-            return known(np.asarray(numbers(arrays[0], arrays[1])))
+            return known_tensor(np.asarray(numbers(arrays[0], arrays[1])))
         try:
             found = np.frompyfunc(combine, 2, 1)(*[each.astype(object) for each in arrays])
         except _NotAffine:
             node.refuse("a comparison depends on sizes", "give the sizes: `--set NAME=VALUE`")
-        return known(np.asarray(found).astype(bool))
+        return known_tensor(np.asarray(found).astype(bool))
 
     return fold
 
@@ -148,20 +148,20 @@ def fold_constant(node: Node) -> Tensor:
     """A constant of the model: of numbers, not of texts."""
     (name, value), *_ = [*node.attributes.items(), ("", None)]
     if name in ("value_float", "value_floats"):
-        return known(np.asarray(value, np.float32))
+        return known_tensor(np.asarray(value, np.float32))
     if name in ("value_int", "value_ints"):
-        return known(np.asarray(value, np.int64))
+        return known_tensor(np.asarray(value, np.int64))
     held = np.asarray(value) if name == "value" else None
-    if held is None or kind_of(held.dtype) is None:
+    if held is None or find_kind(held.dtype) is None:
         node.fail("PL0185", "the constant has elements that no machine has", "use numbers of 8 to 32 bits, or double")
-    return known(held)
+    return known_tensor(held)
 
 
 def fold_shape(node: Node) -> Tensor:
     extents = node.tensor().shape
     rank = len(extents)
     start, end = (_clamp(node.integer(name, other), rank) for name, other in (("start", 0), ("end", rank)))
-    return known(normalize(_objects(extents[start:end])), "i64")
+    return known_tensor(normalize(_objects(extents[start:end])), "i64")
 
 
 def _objects(extents: Sequence[Affine]) -> Known:
@@ -181,18 +181,18 @@ def fold_size(node: Node) -> Tensor:
         if number is None:
             node.refuse("the number of elements is no affine form of sizes", "give the sizes: `--set NAME=VALUE`")
         total = form * number
-    return known(normalize(np.asarray(total, object)), "i64")
+    return known_tensor(normalize(np.asarray(total, object)), "i64")
 
 
 def fold_filled(node: Node) -> Tensor:
     """`ConstantOfShape`: one number in every element."""
-    numbers = node.known(0)
+    numbers = node.known_array(0)
     if numbers is None:
         node.integers(0, "shape")
         return node.tensor()
     shape = tuple(extent(each) for each in numbers.reshape(-1))
     value = np.asarray(node.attributes.get("value", np.zeros(1, np.float32))).reshape(-1)
-    kind = kind_of(value.dtype)
+    kind = find_kind(value.dtype)
     if kind is None:
         node.fail("PL0185", "the value has a type that no machine has", "use numbers of 8 to 32 bits, or double")
     sizes = [as_number(each) for each in shape]
@@ -200,7 +200,7 @@ def fold_filled(node: Node) -> Tensor:
     if kind == "i64":
         if whole is None:
             node.refuse("integers of 64 bits have a shape that depends on sizes")
-        return known(whole)
+        return known_tensor(whole)
     number = constant(value[0].item(), held_type(kind))
     filled = element_view(number, (), shape) if shape else number
     small = whole if whole is not None and whole.size <= 4096 else None
@@ -208,7 +208,7 @@ def fold_filled(node: Node) -> Tensor:
 
 
 def fold_range(node: Node) -> Tensor | None:
-    arrays = [node.known(n) for n in range(3)]
+    arrays = [node.known_array(n) for n in range(3)]
     if any(each is None or each.dtype == object for each in arrays):
         node.integers(0, "bounds")
         node.integers(1, "bounds")
@@ -220,7 +220,7 @@ def fold_range(node: Node) -> Tensor | None:
     count = max(int(np.ceil((limit - start) / step)), 0)
     if count > _MOST:
         node.refuse(f"the range has {count} elements", f"use at most {_MOST}")
-    return known((start + np.arange(count) * step).astype(arrays[0].dtype))  # pyright: ignore[reportOptionalMemberAccess]
+    return known_tensor((start + np.arange(count) * step).astype(arrays[0].dtype))  # pyright: ignore[reportOptionalMemberAccess]
 
 
 # Movement
@@ -233,34 +233,34 @@ def fold_cast(node: Node) -> Tensor | None:
     kind = "i64" if to == INT64 else element_kind(to)
     if kind is None or arrays[0].dtype == object:
         if arrays[0].dtype == object and kind in ("i64", "i32"):
-            return known(arrays[0], "i64")
+            return known_tensor(arrays[0], "i64")
         node.fail("PL0185", "no machine has elements of this type", "cast to numbers of 8 to 32 bits, or double")
-    return known(arrays[0].astype(NUMPY_KINDS[kind]))
+    return known_tensor(arrays[0].astype(NUMPY_KINDS[kind]))
 
 
 def fold_cast_to_integers(node: Node) -> Tensor | None:
     """`Cast` of known numbers to integers of 64 bits."""
-    held = node.known(0)
+    held = node.known_array(0)
     if held is not None and held.dtype != object and node.integer("to") == INT64 and held.size <= _MOST:
-        return known(held.astype(np.int64))
+        return known_tensor(held.astype(np.int64))
     return fold_cast(node)
 
 
-def fold_cast_like(node: Node) -> Tensor | None:
-    held, like = node.known(0), node.tensor(1).kind
+def fold_cast_to_type(node: Node) -> Tensor | None:
+    held, like = node.known_array(0), node.tensor(1).kind
     if held is None or held.dtype == object or "i64" not in (node.tensor(0).kind, like) or held.size > _MOST:
         return None
-    return known(held.astype(NUMPY_KINDS[like]))
+    return known_tensor(held.astype(NUMPY_KINDS[like]))
 
 
 def fold_gather(node: Node) -> Tensor | None:
-    held, index = node.known(0), node.known(1)
+    held, index = node.known_array(0), node.known_array(1)
     if held is None or index is None or node.tensor(0).kind != "i64" or index.dtype == object:
         return None
     axis = node.axis(node.integer("axis"), held.ndim)
     if index.size and not -held.shape[axis] <= index.min() <= index.max() < held.shape[axis]:
         node.refuse("an index is outside of the axis", "give an index that the axis has")
-    return known(normalize(held.take(index.astype(np.int64), axis)), "i64")
+    return known_tensor(normalize(held.take(index.astype(np.int64), axis)), "i64")
 
 
 def fold_concat(node: Node) -> Tensor | None:
@@ -268,7 +268,7 @@ def fold_concat(node: Node) -> Tensor | None:
     if arrays is None:
         return None
     whole = np.concatenate(arrays, node.axis(node.integer("axis"), arrays[0].ndim))
-    return known(normalize(whole), "i64")
+    return known_tensor(normalize(whole), "i64")
 
 
 def fold_reshape(node: Node) -> Tensor | None:
@@ -277,29 +277,29 @@ def fold_reshape(node: Node) -> Tensor | None:
         return None
     sizes = [arrays[0].shape[n] if each == 0 and not node.integer("allowzero") else int(each) for n, each in
              enumerate(arrays[1].reshape(-1))]  # fmt: skip
-    return known(arrays[0].reshape(sizes))
+    return known_tensor(arrays[0].reshape(sizes))
 
 
 def fold_squeeze(node: Node) -> Tensor | None:
-    held = node.known(0)
+    held = node.known_array(0)
     if held is None or node.tensor().kind != "i64":
         return None
     axes = node.list("axes") if node.version < 13 else node.integers(1, "axes")
     chosen = None if axes is None else tuple(node.axis(n, held.ndim) for n in axes)
-    return known(np.squeeze(held, chosen))
+    return known_tensor(np.squeeze(held, chosen))
 
 
 def fold_unsqueeze(node: Node) -> Tensor | None:
-    held = node.known(0)
+    held = node.known_array(0)
     if held is None or node.tensor().kind != "i64":
         return None
     axes = (node.list("axes") if node.version < 13 else node.integers(1, "axes")) or []
     rank = held.ndim + len(axes)
-    return known(np.expand_dims(held, tuple(node.axis(n, rank) for n in axes)))
+    return known_tensor(np.expand_dims(held, tuple(node.axis(n, rank) for n in axes)))
 
 
 def fold_slice(node: Node) -> Tensor | None:
-    held = node.known(0)
+    held = node.known_array(0)
     if held is None or node.tensor().kind != "i64" or node.version < 10:
         return None
     starts, ends = node.integers(1, "starts") or [], node.integers(2, "ends") or []
@@ -310,38 +310,38 @@ def fold_slice(node: Node) -> Tensor | None:
         # Below the start, an end of a descending slice is that of the array.
         stop = None if step < 0 and end < -held.shape[axis] else end
         where[node.axis(axis, held.ndim)] = slice(start, stop, step)
-    return known(normalize(held[tuple(where)]), "i64")
+    return known_tensor(normalize(held[tuple(where)]), "i64")
 
 
 def fold_split(node: Node) -> Sequence[Tensor] | None:
-    held = node.known(0)
+    held = node.known_array(0)
     if held is None or node.tensor().kind != "i64":
         return None
     axis = node.axis(node.integer("axis"), held.ndim)
     sizes = node.integers(1, "split") or [held.shape[axis] // len(node.results)] * len(node.results)
-    return [known(normalize(part), "i64") for part in np.split(held, np.cumsum(sizes)[:-1].tolist(), axis)]
+    return [known_tensor(normalize(part), "i64") for part in np.split(held, np.cumsum(sizes)[:-1].tolist(), axis)]
 
 
-def fold_where(node: Node) -> Tensor | None:
+def fold_selection(node: Node) -> Tensor | None:
     arrays = _operands(node)
     if arrays is None:
         return None
     test, a, b = arrays
     if object in (a.dtype, b.dtype):
         a, b = a.astype(object), b.astype(object)
-    return known(normalize(np.where(test, a, b)), "i64")
+    return known_tensor(normalize(np.where(test, a, b)), "i64")
 
 
 def reduction(function: Callable[..., Any]) -> Fold:
     def fold(node: Node) -> Tensor | None:
-        held = node.known(0)
+        held = node.known_array(0)
         if held is None or node.tensor().kind != "i64" or held.dtype == object:
             return None
-        axes = node.integers(1, "axes") if node.has(1) else node.list("axes")
+        axes = node.integers(1, "axes") if node.has_operand(1) else node.list("axes")
         if not axes and node.integer("noop_with_empty_axes"):
             return node.tensor()
         chosen = tuple(node.axis(n, held.ndim) for n in axes) if axes else tuple(range(held.ndim))
-        return known(np.asarray(function(held, axis=chosen, keepdims=bool(node.integer("keepdims", 1)))))
+        return known_tensor(np.asarray(function(held, axis=chosen, keepdims=bool(node.integer("keepdims", 1)))))
 
     return fold
 
@@ -354,13 +354,13 @@ def _expand(a: Known, shape: Known) -> Known:
 
 
 def fold_expand(node: Node) -> Tensor | None:
-    if node.tensor().kind != "i64" or node.known(0) is None:
+    if node.tensor().kind != "i64" or node.known_array(0) is None:
         return None
     numbers = node.integers(1, "shape") or []
-    held = node.known(0)
+    held = node.known_array(0)
     assert held is not None
     try:
-        return known(_expand(held, np.array(numbers)))
+        return known_tensor(_expand(held, np.array(numbers)))
     except ValueError:
         node.refuse("integers of 64 bits are expanded to a shape that does not agree, or is large")
 
@@ -372,7 +372,7 @@ FOLDING: Final[Mapping[str, Fold]] = {
     "ConstantOfShape": fold_filled,
     "Range": fold_range,
     "Cast": fold_cast_to_integers,
-    "CastLike": fold_cast_like,
+    "CastLike": fold_cast_to_type,
     "Gather": fold_gather,
     "Concat": fold_concat,
     "Reshape": fold_reshape,
@@ -380,7 +380,7 @@ FOLDING: Final[Mapping[str, Fold]] = {
     "Unsqueeze": fold_unsqueeze,
     "Slice": fold_slice,
     "Split": fold_split,
-    "Where": fold_where,
+    "Where": fold_selection,
     "Expand": fold_expand,
     "Add": arithmetic("add", np.add),
     "Sub": arithmetic("sub", np.subtract),
@@ -389,7 +389,7 @@ FOLDING: Final[Mapping[str, Fold]] = {
     "Mod": arithmetic("mod", np.mod),
     "Max": arithmetic("max", np.maximum),
     "Min": arithmetic("min", np.minimum),
-    "Neg": fold_arrays(lambda a: -a),
+    "Neg": fold_arrays(np.negative),
     "Abs": fold_arrays(np.abs),
     "Equal": relation(np.equal),
     "Less": relation(np.less),
