@@ -77,7 +77,9 @@ def table_lines(rows: Sequence[tuple[Named, Mapping[str, str]]]) -> Iterator[str
         own = [row for named, row in rows if project in (named.project, "all")]
         equal = [sum(row[machine] == EQUAL for row in own) for machine in MACHINES]
         yield f"{project:32} {len(own):9}  " + "  ".join(f"{n:9}" for n in equal)
-    reasons = Counter((m, re.sub(r"\d+", "n", row[m])) for _, row in rows for m in MACHINES if row[m] != EQUAL)
+    reasons = Counter(
+        (m, re.sub(r"(?<![A-Z\d])\d+", "n", row[m])) for _, row in rows for m in MACHINES if row[m] != EQUAL
+    )
     for (machine, why), count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
         yield f"{count:4} {machine}: {why}"
 

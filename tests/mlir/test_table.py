@@ -22,4 +22,4 @@ def test_a_function_is_run_and_counted() -> None:
     assert run_on("riscv", str(GEMM), "gemm") == EQUAL
     named = next(listed_functions())
     row = {"tcpa:4x4": "PL0401: no unit", "riscv": EQUAL}
-    assert list(table_lines([(named, row)]))[-1] == "   1 tcpa:4x4: PL0n: no unit"
+    assert list(table_lines([(named, row)]))[-1] == "   1 tcpa:4x4: PL0401: no unit"
