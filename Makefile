@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays onnx device golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays mlir onnx device golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -140,6 +140,11 @@ arrays: .venv/installed .venv/tools
 	$(BIN)/python -m tests.frontend.python.arrays.machine_table $(COUNT)
 	$(BIN)/python -m tests.frontend.python.arrays.cycle_table
 	$(BIN)/python -m tests.frontend.python.arrays.aims
+
+# FILES: a folder with checkouts of the projects that tests/mlir/functions.txt names, each called as the project is.
+mlir: .venv/installed .venv/tools
+	@test -d "$(FILES)" || { echo "write make mlir FILES=DIR" >&2; exit 2; }
+	$(BIN)/python -m tests.mlir.table "$(FILES)"
 
 # Node tests of the package onnx: how many pass on machines, and why others are refused. WRITE=--write writes the lists.
 onnx: .venv/installed .venv/tools

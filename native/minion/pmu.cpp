@@ -49,7 +49,10 @@ Answer Chip::counter(HartState& h, unsigned number, uint64_t& value) {
 
 Answer Chip::set_counter(HartState& h, unsigned number, uint64_t value) {
     if (const Answer answer = turn(h); answer.kind != Answer::done) return answer;
-    kept(h, number) = value - adds(h, number);
+    const unsigned k = number - FIRST_COUNTER, own = RETIRED_0 + (h.number & 1);
+    // What a write leaves is what the next instruction reads: it does not count itself (privileged manual, "minstret").
+    const bool counts_itself = k < SHARED_COUNTERS && seats[h.number].selected[k].event == own;
+    kept(h, number) = value - adds(h, number) - counts_itself;
     return riscv::DONE;
 }
 

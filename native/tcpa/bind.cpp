@@ -169,6 +169,11 @@ nb::tuple trace(tcpa::Trace& t) {
     return nb::make_tuple(give(t.element), give(t.unit), give(t.cycle), give(t.pc), give(t.opcode), give(t.value));
 }
 
+nb::tuple counts(const tcpa::Counts& c) {
+    return nb::make_tuple(c.fetches, c.register_reads, c.register_writes, c.fifo_reads, c.fifo_writes, c.bank_reads,
+                          c.bank_writes, c.hops, c.operations);
+}
+
 nb::list outputs(tcpa::Result& result) {
     nb::list made;
     for (auto& words : result.outputs) made.append(give(words));
@@ -243,6 +248,7 @@ POLYLOOM_MODULE(tcpa, m) {
         .def_ro("feedback_high", &tcpa::Result::feedback_high)
         .def_ro("input_high", &tcpa::Result::input_high)
         .def_ro("report", &tcpa::Result::report)
+        .def_prop_ro("counts", [](const tcpa::Result& r) { return counts(r.counts); })
         .def("take_outputs", &outputs)
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
     m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -64,6 +65,9 @@ class Kinds {
     bool drained(const PortRoutes& bank);
     bool within(const std::vector<uint32_t>& generators, Buffer<uint64_t>& written);
     void note_poll();
+    void count_classes();
+    int64_t tokens(uint32_t element, uint32_t id) const;
+    void count_tokens(uint32_t element, uint32_t id, int64_t links);
 
     const Config& config_;
     const Machine& machine_;
@@ -85,6 +89,7 @@ Kinds::Kinds(const Config& config, const Machine& machine, const std::function<v
     : config_(config), machine_(machine), poll_(poll), result_(record(config, machine, recording_, poll)),
       routes_(config), drivers_(config, routes_), fed_(config.wrapper.size()) {
     for (const auto& registers : recording_.given) leads_.emplace_back(registers.size());
+    count_classes();
 }
 
 void Kinds::note_poll() {
@@ -158,6 +163,7 @@ bool Kinds::wrappers() {
                                     : origin.bank != nowhere &&
                                           from_bank(element, sink.index, routes_.banks()[origin.bank], origin.links);
             if (!passes) return false;
+            count_tokens(element, sink.index, origin.links);
             drivers_.note_busy(element, n);
         }
     }
@@ -167,15 +173,39 @@ bool Kinds::wrappers() {
 bool Kinds::banks() {
     for (const PortRoutes& bank : routes_.banks()) {
         note_poll();
+        std::set<std::pair<uint32_t, uint32_t>> counted;
         for (uint32_t number : routes_.generators(bank)) {
             const Generator& g = config_.generators[number];
-            if (!config_.arrays[g.array].is_output &&
-                !from_bank(routes_.element(bank.port, g.links), g.reg, bank, g.links))
-                return false;
+            const uint32_t element = routes_.element(bank.port, g.links);
+            if (config_.arrays[g.array].is_output) continue;
+            if (!from_bank(element, g.reg, bank, g.links)) return false;
+            // All generators of a port feed all registers that it leads to.
+            if (&g == first(bank, false)) result_.counts.bank_reads += tokens(element, g.reg);
+            if (counted.emplace(element, g.reg).second) count_tokens(element, g.reg, g.links);
         }
         if (bank.output >= 0 && !drained(bank)) return false;
     }
     return true;
+}
+
+int64_t Kinds::tokens(uint32_t element, uint32_t id) const {
+    return int64_t(recording_.taken[size_t(config_.element_class[element])][id].size());
+}
+
+// Each token that an id takes is written there once, after its way.
+void Kinds::count_tokens(uint32_t element, uint32_t id, int64_t links) {
+    result_.counts.hops += tokens(element, id) * links;
+    result_.counts.fifo_writes += tokens(element, id);
+}
+
+// What instructions count in all elements, instead of in one per class.
+void Kinds::count_classes() {
+    result_.counts = {};
+    std::vector<int64_t> elements(config_.classes.size());
+    for (int32_t number : config_.element_class)
+        if (number >= 0) ++elements[size_t(number)];
+    for (size_t number = 0; number < elements.size(); ++number)
+        add(result_.counts, result_.by_class[number].counts, elements[number]);
 }
 
 bool Kinds::from_element(uint32_t element, uint32_t id, const Origin& origin) {
@@ -243,6 +273,8 @@ bool Kinds::drained(const PortRoutes& bank) {
     if (!events) return false;
     const auto producer = uint64_t(config_.element_class[element]);
     leads_[producer][g.reg] = 1;
+    result_.counts.hops += int64_t(events->size()) * g.links;
+    result_.counts.bank_writes += int64_t(events->size());
     const uint32_t number = accesses(bank, false, true);
     const int64_t shift = start(element) + machine_.hop_delay * g.links - g.delay;
     const Kind kind{uint64_t(number) << 32 | producer << 6 | g.reg, shift};

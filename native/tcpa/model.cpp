@@ -79,6 +79,8 @@ class Rectangle {
     }
     void cycle(int64_t now);
     Result finish();
+    void count();
+    static void count_instruction(ClassCounts& own, const Code& code, int64_t times);
     // With `first_fault`: throws the earliest fault before cycle `now`, and what overflows in it.
     void check_past(int64_t now);
 
@@ -145,6 +147,7 @@ class Rectangle {
     std::vector<int32_t> element_at_;         // their positions, row by row
     std::vector<Element*> waiting_, active_;  // waiting: the last one starts first
     std::map<BorderPort, std::vector<Sink>> entries_;
+    std::map<BorderPort, int64_t> entry_links_;  // crossings of a token to all its sinks
     std::map<BorderPort, Fifo> exits_;
     std::map<BorderPort, Bank> banks_;
     Streams readers_, writers_;
@@ -278,7 +281,7 @@ void Rectangle<M>::build_elements() {
         for (size_t u = 0; u < words.programs.size(); ++u)
             if (!words.programs[u].empty()) {
                 const std::vector<Code>& program = programs_[size_t(number)][u];
-                element.running.push_back({program.data(), int32_t(u), 0, 0, &program});
+                element.running.push_back({program.data(), int32_t(u), 0, &program});
             }
         element_at_[index] = int32_t(elements_.size());
         elements_.push_back(std::move(element));
@@ -309,10 +312,14 @@ void Rectangle<M>::connect() {
             const auto entry = entries_.find(*driver->border);
             if (entry == entries_.end()) return;
             entry->second.push_back(sink);
+            entry_links_[*driver->border] += driver->links();
             fifo.fed = true;
         } else {
             if (element_at_[driver->element] < 0) return;
-            elements_[size_t(element_at_[driver->element])].output[driver->index].sinks.push_back(sink);
+            Output& output = elements_[size_t(element_at_[driver->element])].output[driver->index];
+            output.sinks.push_back(sink);
+            output.links += driver->links();
+            output.registers += !fifo.is_port;
         }
         fifo.driven = true;
     };
@@ -370,6 +377,7 @@ void Rectangle<M>::stream(Streams& streams, int64_t now) {
         if (address < 0 || uint64_t(address) >= stream.words)
             fail(Cause::address, now, stream.port,
                  "word " + std::to_string(address) + " lies outside " + config_.arrays[g.array].name);
+        ++stream.accesses;
         config_.arrays[g.array].is_output ? take(stream, uint64_t(address), now) : put(stream, uint64_t(address), now);
         if (!stream.scan.advance())
             fail(Cause::overlap, now, stream.port, "two convex sets of the enable domain overlap");
@@ -461,6 +469,7 @@ void Rectangle<M>::element(Element& element, int64_t now) {
     bool halted = false;
     for (UnitState& unit : element.running) {
         const Code& code = *unit.at;
+        ++code.executed;
         if constexpr (Static)
             if (code.coverage) code.coverage->executed = true;
         if (code.opcode != opcode_nop)
@@ -482,8 +491,6 @@ void Rectangle<M>::element(Element& element, int64_t now) {
 // Drops the units that halted.
 template <Mode M>
 void Rectangle<M>::retire(Element& element) {
-    for (const UnitState& unit : element.running)
-        if (!unit.at) result_.issues[size_t(unit.unit)] += unit.issued;
     std::erase_if(element.running, [](const UnitState& unit) { return !unit.at; });
     int64_t& shortest = result_.report.shortest;
     if (shortest < 0 || element.step < shortest) shortest = element.step + 1;
@@ -540,7 +547,6 @@ inline void Rectangle<M>::issue(Element& element, UnitState& unit, const Code& c
             push(*sink.fifo, unit.unit, {result.ready + sink.delay, result.value}, now);
     }
     if constexpr (Static) note_driven(element, code);
-    ++unit.issued;
     if (first_issue_ < 0) first_issue_ = now;
     if constexpr (Traced) {
         Trace& trace = result_.trace;
@@ -760,9 +766,60 @@ std::vector<Place> Rectangle<M>::idle_connections() const {
     return idle;
 }
 
+// Counts what instructions did, element by element of each class alike, then what wires and banks did.
+template <Mode M>
+void Rectangle<M>::count() {
+    std::vector<int64_t> elements(config_.classes.size());
+    for (const Element& element : elements_) ++elements[size_t(element.number)];
+    for (size_t number = 0; number < programs_.size(); ++number) {
+        ClassCounts& own = result_.by_class.emplace_back();
+        for (size_t unit = 0; elements[number] && unit < programs_[number].size(); ++unit)
+            for (const Code& code : programs_[number][unit]) {
+                const int64_t times = code.executed / elements[number];
+                count_instruction(own, code, times);
+                if (code.opcode != opcode_nop) result_.issues[unit] += code.executed;
+            }
+        add(result_.counts, own.counts, elements[number]);
+    }
+    Counts& counts = result_.counts;
+    for (const Element& element : elements_) {
+        const auto& writes = result_.by_class[size_t(element.number)].outputs;
+        for (size_t n = 0; n < std::min(writes.size(), element.output.size()); ++n) {
+            counts.hops += writes[n] * element.output[n].links;
+            counts.fifo_writes += writes[n] * element.output[n].registers;
+        }
+    }
+    for (const Stream& reader : readers_.all) {
+        counts.bank_reads += reader.accesses;
+        counts.fifo_writes += reader.accesses * int64_t(reader.sinks->size());
+        const auto links = entry_links_.find(reader.port);
+        if (links != entry_links_.end()) counts.hops += reader.accesses * links->second;
+    }
+    for (const Stream& writer : writers_.all) counts.bank_writes += writer.accesses;
+}
+
+template <Mode M>
+void Rectangle<M>::count_instruction(ClassCounts& own, const Code& code, int64_t times) {
+    own.counts.fetches += times;
+    if (code.opcode == opcode_nop) return;
+    own.counts.operations[code.opcode] += times;
+    for (unsigned n = 0; n < code.sources; ++n) {
+        own.counts.register_reads += code.file[n] == File::rd ? times : 0;
+        own.counts.fifo_reads += code.file[n] == File::fd ? times : 0;
+    }
+    own.counts.register_writes += times * code.to_general;
+    own.counts.fifo_writes += times * code.to_feedback;
+    const unsigned registers = code.to_general + code.to_feedback;
+    for (unsigned n = registers; n < registers + code.to_output; ++n) {
+        own.outputs.resize(std::max<size_t>(own.outputs.size(), code.destination[n] + 1));
+        own.outputs[code.destination[n]] += times;
+    }
+}
+
 template <Mode M>
 Result Rectangle<M>::finish() {
     check_past(never);
+    count();
     for (const auto& [port, exit] : exits_)
         if (!exit.tokens.empty())
             fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
@@ -822,6 +879,13 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
 }
 
 }  // namespace
+
+void add(Counts& sum, const Counts& of, int64_t times) {
+    for (auto each : {&Counts::fetches, &Counts::register_reads, &Counts::register_writes, &Counts::fifo_reads,
+                      &Counts::fifo_writes, &Counts::bank_reads, &Counts::bank_writes, &Counts::hops})
+        sum.*each += times * of.*each;
+    for (size_t n = 0; n < sum.operations.size(); ++n) sum.operations[n] += times * of.operations[n];
+}
 
 Result record(const Config& config, const Machine& machine, Recording& recording,
               const std::function<void(int64_t)>& poll) {

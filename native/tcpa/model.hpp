@@ -122,6 +122,24 @@ class Buffer {
     std::unique_ptr<T, Free> words_;
 };
 
+// Accesses of a run, by what they are of. A value that several registers take counts for each of them, and so do the
+// crossings from wrapper to wrapper on its ways, its hops. An instruction that does nothing is fetched, too.
+struct Counts {
+    int64_t fetches = 0, register_reads = 0, register_writes = 0, fifo_reads = 0, fifo_writes = 0, bank_reads = 0,
+            bank_writes = 0, hops = 0;
+    std::vector<int64_t> operations = std::vector<int64_t>(1024);  // by opcode
+
+    bool operator==(const Counts&) const = default;
+};
+
+// What one element of a class counts, and its writes by od.
+struct ClassCounts {
+    Counts counts;
+    std::vector<int64_t> outputs;
+};
+
+void add(Counts& sum, const Counts& of, int64_t times);
+
 struct Result {
     Result() = default;
     Result(Result&&) = default;
@@ -131,6 +149,8 @@ struct Result {
     int64_t cycles = 0, operations = 0, first_issue = 0;
     std::vector<int64_t> issues;                                   // by unit
     std::vector<std::vector<uint32_t>> feedback_high, input_high;  // by class and register: greatest occupancy
+    Counts counts;
+    std::vector<ClassCounts> by_class;
     Trace trace;
     Report report;
 };

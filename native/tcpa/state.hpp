@@ -43,6 +43,7 @@ struct Code {
     std::array<uint8_t, max_signals> signal{};
     std::array<uint8_t, max_destinations> position{};  // of a destination in the instruction's words
     Coverage* coverage = nullptr;
+    mutable int64_t executed = 0;  // cycles, in all elements of the class
 };
 
 // A general register. Writes under way wait in order of readiness: the next one here, where the model looks in every
@@ -92,7 +93,7 @@ struct Sink {
 struct Output {
     std::vector<Sink> sinks;
     Queue pending;
-    int64_t latest = -1;
+    int64_t latest = -1, links = 0, registers = 0;  // over all sinks: crossings, and how many are registers
 
     // False for a second write with the same ready cycle.
     bool write(int64_t ready, int64_t now, bool uniform) {
@@ -110,7 +111,7 @@ struct Output {
 struct UnitState {
     const Code* at;
     int32_t unit;
-    int64_t issued = 0, free = 0;
+    int64_t free = 0;
     const std::vector<Code>* program = nullptr;
 
     size_t pc() const { return size_t(at - program->data()); }
@@ -142,6 +143,7 @@ struct Stream {
     Bank* bank = nullptr;
     std::vector<Sink>* sinks = nullptr;
     Fifo* exit = nullptr;
+    int64_t accesses = 0;
 };
 
 // Generators by their next step, those of one cycle in the order of the file; most have nothing to do in most cycles.

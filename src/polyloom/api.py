@@ -332,14 +332,24 @@ def load(
     path: str | PathLike[str],
     *,
     source: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    on: str | None = None,
     options: Options | None = None,
 ) -> Compiled | Instance | ArraySource:
-    """Load a saved file; of which kind, its first bytes tell. A model (.onnx) is read as `options` say, for `compile`
-    and to be called on arrays. Its page shows the lines of the `source` (a file or
-    several) that it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and
-    PL07xx."""
+    """Load a saved file; of which kind, its first bytes tell. A module of MLIR (`x.mlir`, or `x.mlir:NAME`) is compiled
+    for `on`, as by `compile`; a model (.onnx) is read as `options` say, for `compile` and to be called on arrays. Its
+    page shows the lines of the `source` (a file or several) that it was compiled from; no source is opened that is not
+    given. Errors: PL0104, PL0807, PL0810 and PL07xx."""
+    if frontend.source_file(fspath(path)).endswith(".mlir"):
+        return compile(path, on)
     if frontend.is_array_file(fspath(path)):
         return frontend.array_source(fspath(path), options or Options())
+    return load_saved(path, source)
+
+
+def load_saved(
+    path: str | PathLike[str], source: str | PathLike[str] | Sequence[str | PathLike[str]] = ()
+) -> Compiled | Instance:
+    """Load a file that Polyloom wrote; errors PL0810 and PL07xx."""
     data = registry.read_program_file(path)
     named = (source,) if isinstance(source, str | PathLike) else source
     return decode(fspath(path), data, texts([fspath(each) for each in named]))
@@ -388,7 +398,7 @@ def prove(
 
     Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays.
     """
-    made = file if isinstance(file, Compiled | Instance) else load(file)
+    made = file if isinstance(file, Compiled | Instance) else load_saved(file)
     found = need(made.target, "verify", registry.target_names(lambda t: t.verify is not None))(made.data, made.place)
     # Terms follow what the words say: of words that break a rule that would prove nothing.
     if found:

@@ -129,6 +129,59 @@ CODES: dict[str, tuple[str, str]] = {
         "their arrays; no length depends on data.\n"
         "    x[1:M]             write    assert M <= N    at the head of the function, where x has N elements",
     ),
+    # PL017x: MLIR (frontend)
+    "PL0170": (
+        "refused by the reader of MLIR",
+        "xDSL cannot read the module: the text is not MLIR, an operation has other operands or types than its dialect "
+        "says, or it is\n"
+        "written in a form that is not read. `mlir-opt FILE` shows whether it is valid; the page MLIR lists every "
+        "operation and form.\n"
+        "    linalg.matmul(%a, %b)    write    linalg.matmul ins(%a, %b : type, type) outs(%c : type)",
+    ),
+    "PL0171": (
+        "no such function in an MLIR file",
+        "Name the function as in FILE:NAME or by --function NAME; without a name the file must define one function.\n"
+        "    polyloom run x.mlir --function gemm N=64 --on tcpa:4x4",
+    ),
+    "PL0172": (
+        "an operation of MLIR that is not read",
+        "Functions consist of func, affine, scf, arith, math, index, memref, tensor, linalg and bufferization; the "
+        "page MLIR lists\n"
+        "the operations. Lower others to these first.\n"
+        "    vector.transfer_read    run    mlir-opt --convert-vector-to-scf FILE",
+    ),
+    "PL0173": (
+        "a type of MLIR that is not read",
+        "Arrays have a rank, and elements of i1, i8, i16, i32, index, f16, f32 or f64; dynamic extents are sizes. A "
+        "layout is strided, or\n"
+        "permutes the axes. An i64 may count, bound and index, and is no data.\n"
+        "    memref<*xf32>    write    memref<?x?xf32>",
+    ),
+    "PL0174": (
+        "an integer of MLIR that is not affine",
+        "Indices, bounds, extents and steps are affine in loops and sizes, so that they are known before data are: "
+        "products have a\n"
+        "constant factor, steps are constants. On RISC-V and the belt machine indices and bounds may be data.\n"
+        "    %k = arith.muli %i, %j : index    write    one more dimension, and %A[%i, %j]",
+    ),
+    "PL0175": (
+        "aliasing arrays of MLIR",
+        "An operation on arrays may write what it reads only where both are the same elements in the same place; views "
+        "of one array that\n"
+        "overlap otherwise depend on an order that the operation does not have.\n"
+        "    memref.copy %A[0:8], %A[1:9]    write    a copy into another array, and one back",
+    ),
+    "PL0176": (
+        "a function of MLIR that is no loop nest",
+        "Control flow is structured: affine.for, scf.for, if and parallel; calls are expanded, so that functions have "
+        "a body in the same\n"
+        "file and do not call themselves; axes that one loop runs over have one extent.\n"
+        "    cf.br ^bb1    run    mlir-opt --lift-cf-to-scf FILE",
+    ),
+    "PL0177": (
+        "xDSL is not installed",
+        f"xDSL reads MLIR files: `{install_command('mlir')}`.",
+    ),
     # PL015x, PL016x: C (frontend)
     "PL0150": (
         "clang is not installed",
@@ -788,6 +841,11 @@ CODES: dict[str, tuple[str, str]] = {
         "A layout says where the elements of an array lie: `rows`, `columns` or a stride for each dimension, then the "
         "first word\nand the memory, as in `A=columns+100@2`. No two elements of a memory share a word.",
     ),
+    "PL0523": (
+        "counts without a closed form",
+        "Access counts are polynomials in the sizes of one residue class modulo the region, from sizes on at which "
+        "every tile has\nall cases. From too small sizes on, or where larger sizes have another mapping, none fits.",
+    ),
     "PL0530": (
         "contradictory mapping",
         "Two instructions meet in one slot, a port would be driven twice, or a route leaves the region. The mapper "
@@ -1007,12 +1065,13 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0660": (
         "tool for circuits not installed",
-        "`polyloom cosim` builds the circuit with Verilator, which your system has as a package.",
+        "`polyloom cosim` builds the circuit with Verilator, which your system has as a package. `polyloom bench rtl` "
+        "counts cells with\nYosys: your system's, or that of `pip install polyloom[rtl]`.",
     ),
     "PL0661": (
         "tool for circuits failed",
-        "Verilator, the C++ compiler, or the simulator that they made ended with an error, or without what it should "
-        "make. The message shows the\nfirst lines that it printed.",
+        "Verilator, Yosys, the C++ compiler, or the simulator that they made ended with an error, or without what it "
+        "should make. The message shows the\nfirst lines that it printed.",
     ),
     "PL0662": (
         "the circuit differs from the model",

@@ -12,12 +12,14 @@ from typing import Final
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "c": ("llvmlite==0.50.*", "ziglang==0.17.*"),
+    "mlir": ("xdsl==0.74.0",),
     "onnx": ("onnx>=1.23",),
     "sweep": ("mpmath>=1.3",),
     "dask": ("distributed>=2024.8",),
     "bench": ("igraph>=0.11", "networkx>=3.4", "rustworkx>=0.16", "wolfpine==2.2"),
 }
 NO_CLANG: Final = "clang is not installed; it reads C"
+NO_XDSL: Final = "xDSL is not installed; it reads MLIR"
 AGAIN: Final = "install polyloom again, in the folder of its sources: `pip install --force-reinstall .`"
 
 

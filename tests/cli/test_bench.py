@@ -17,6 +17,7 @@ from polyloom.cli.answer import table
 from polyloom.cli.bench import compilation, members, minion, modulo, modulo_graphs, modulo_loops, regions
 from polyloom.cli.bench import examples as runs
 from polyloom.cli.bench.timing import median_seconds
+from polyloom.cli.tcpa import time_figures
 from polyloom.diagnostics import input_error
 from polyloom.frontend import pla
 from polyloom.modulo.bounds import recurrence_bound
@@ -149,6 +150,12 @@ def test_members_are_compared_with_wide() -> None:
     assert all(r["verdict"] == "equal bits" and r["blocks"] is r["short of"] is None for r in kernels)
     assert all(r["to wide"] == round(cast(int, r["cycles"]) / cast(int, r["wide"]), 2) for r in kernels)
     assert (mid["member"], mid["cycles"], mid16["cycles"]) == ("mid", 1, 1)
+
+
+def test_whole_times_add_up() -> None:
+    (row,) = time_figures.rows((time_figures.Case("floyd_warshall", {"N": 5}),))
+    parts = [cast(int, row[name]) for name in ("configuration", "fill", "array", "wait", "drain")]
+    assert row["total"] == sum(parts) and all(n > 0 for n in (*parts[:3], parts[4])) and row["steps"] == 5
 
 
 def test_the_loops_of_c_examples_are_many_and_have_recurrences() -> None:

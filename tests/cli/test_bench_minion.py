@@ -53,6 +53,14 @@ def test_predictions_of_products(element: str, resident: bool) -> None:
     assert figures["predicted_cycles"] == pytest.approx(figures["cycles"], rel=0.1)
 
 
+@pytest.mark.parametrize("size", [64, *(pytest.param(n, marks=pytest.mark.long) for n in (96, 128, 192, 256))])
+@pytest.mark.parametrize("element", short.ELEMENTS)
+def test_predictions_of_short_products(element: str, size: int) -> None:
+    """None of these was among the products that the weights were fitted to."""
+    cycles, predicted, _ = short.measure(element, size, minion.CHIP, every=False)
+    assert predicted == pytest.approx(cycles, rel=0.12 if (element, size) == ("f16", 256) else 0.1)
+
+
 def assert_near_best(element: str, size: int, tried: tuple[int, ...]) -> None:
     chosen, best, ratio = short.short_rows(element, size, tried)
     assert ratio["model"] <= 1.05, (chosen, best)  # type: ignore[operator]

@@ -45,6 +45,8 @@ KEYS = [
     *PROGRAMS,
     "instantiations",
     "phases",
+    "time",
+    "counts",
     "instantiate_seconds",
 ]
 

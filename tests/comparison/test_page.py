@@ -37,7 +37,15 @@ def row(**known: Any) -> dict[str, Any]:
     """A row of which little is known."""
     keys = ("verified", "verdict", "why", "refused", "cycles", "time", "work", "issued", "units", "work_per_cycle")
     keys += ("share_of_unit_bound", "unit_cycles_per_operation", "moved_bytes", "compulsory_bytes", "code_bytes")
-    keys += ("bound_by", "stated_seconds", "stated_picojoules", "work_per_byte", "boundary_bytes_per_cycle")
+    keys += (
+        "bound_by",
+        "stated_seconds",
+        "stated_picojoules",
+        "whole_time",
+        "energy_shares",
+        "work_per_byte",
+        "boundary_bytes_per_cycle",
+    )
     return {"on": "x", **dict.fromkeys(keys), "loop": [], **known}
 
 

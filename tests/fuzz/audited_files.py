@@ -19,6 +19,7 @@ from typing import Final
 from tests.device.devices import ROOT
 from tests.files import kinds
 from tests.fuzz import assembly, damage, onnx_models, readers
+from tests.fuzz.mlir_modules import damage_module, mlir_seeds
 
 from polyloom.cli import main
 from polyloom.exploration import store
@@ -112,6 +113,9 @@ def _texts() -> Iterator[Audited]:
     programs = [*readers.programs(), b'include "decoy"\n']
     equations = ("show k.pla", "verify k.pla", f"run k.pla N=3 {run}", "compile k.pla -o k.plsc")
     yield _kind("k.pla", programs, text, *equations)
+    modules = [*mlir_seeds(), b'#x = dense_resource<"../decoy">\n', b'func.func @f() { return } loc("../decoy":1:2)\n']
+    module = ("show k.mlir", "show k.mlir --as mlir", f"run k.mlir N=3 {run}", "compile k.mlir -o k.plsc")
+    yield _kind("k.mlir", modules, damage_module, *module)
     yield _kind("a.npy", readers.arrays(), damage.of_bytes, "simulate bits.plcc --in in=a.npy --out bits=b.npy")
     yield _kind("m.toml", machines, text, "machines m.toml", "compile bits.pla --on tcpa:m.toml -o made.plsc")
     for target, on in (("belt", "belt:belt.toml"), ("minion", "minion:minion.toml:2")):

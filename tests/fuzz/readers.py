@@ -21,6 +21,7 @@ import numpy as np
 from tests.device.devices import ROOT
 from tests.fuzz import assembly, damage
 from tests.fuzz.isolated import PATIENCE, Hunt, hunt, limited
+from tests.fuzz.mlir_modules import damage_module, mlir_seeds, read_module
 from tests.fuzz.onnx_models import damage_model, onnx_seeds, read_damaged
 from tests.fuzz.python_kernels import damage_kernel, python_seeds, read_kernel
 from tests.targets.belt.run.programs import Draw, file
@@ -388,6 +389,7 @@ READERS: Final = (
     Reader("mappings", ".toml", mappings, damage.of_text_bytes, mapping),
     Reader("programs", ".pla", programs, damage.of_text_bytes, program, 2.0),
     Reader("Python kernels", ".py", python_seeds, damage_kernel, read_kernel, 2.0),
+    Reader("modules of MLIR", ".mlir", mlir_seeds, damage_module, read_module, 2.0),
     Reader("models", ".onnx", onnx_seeds, damage_model, read_damaged, 2.0),
     Reader("litmus tests", ".litmus", tests, damage.of_text_bytes, litmus),
     Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log),

@@ -22,7 +22,9 @@ from polyloom.ir.nest import Nest
 
 HERE: Final = Path(__file__).parent
 BUILT: Final = HERE.parents[1] / "build" / "libraries"
-_CALLED: Final = re.compile(r"(?:the function|is passed to) `(\w+)`(?: cannot be called here|, whose body)")
+_CALLED: Final = re.compile(
+    r"(?:the function|is passed to|cannot be linked:) `(\w+)`(?: cannot be called here|, whose body| has no body)"
+)
 _TABLE: Final = re.compile(r"`(\w+)` is neither")
 _UNUSED: Final = re.compile(r"the function has no (?:integer argument|array parameter) `([^`]+)`")
 _EXTENT: Final = re.compile(r"the outermost extent of `([^`]+)` is not known")
@@ -113,14 +115,14 @@ def load(library: Library, function: Function) -> tuple[Function, Nest, Referenc
         try:
             return (function, *c.load(str(function.path), function.options))
         except PolyloomError as error:
-            more = _answered(library, function, str(error))
+            more = answer_refusal(library, function, str(error))
             if more is None:
                 raise
             function = more
     raise AssertionError(function.name)
 
 
-def _answered(library: Library, function: Function, message: str) -> Function | None:
+def answer_refusal(library: Library, function: Function, message: str) -> Function | None:
     """A function with what a refusal asks for; None where the library has no answer."""
     options = function.options
     if library.extent and (missing := _EXTENT.findall(message)):

@@ -44,7 +44,7 @@ LARGER: Final = {
     "exploration": 23,
     "frontend/c": 26,
     "frontend/loops": 22,
-    "ir": 54,
+    "ir": 55,
     "riscv/backend": 43,
     "transform": 38,
     "transform/ssa": 45,

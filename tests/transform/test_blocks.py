@@ -24,7 +24,7 @@ from polyloom.frontend.pla.plan import parse_plan
 from polyloom.frontend.source import Source
 from polyloom.ir import nest_interpret, plan_interpret, plan_verify
 from polyloom.ir.arguments import array_shape
-from polyloom.ir.nest import Nest
+from polyloom.ir.nest import Nest, loop_nodes
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Phase, Plan
@@ -201,6 +201,29 @@ def test_a_loop_around_blocks_runs_in_steps_where_its_iterations_may_not_be_part
     plan = plan_blocks(nest_of(source), source.plan, {"k": 3})
     assert [loop.stride for loop in plan.loops] == [1, 3]
     assert_equal(source, plan, {"N": 5, "M": 7})
+
+
+@pl.kernel
+def numbered(A: pl.f32[N], B: pl.f32[N], C: pl.f32[M]) -> None:
+    for i in range(N):
+        A[i] = A[i] + 1
+    for i in range(N):
+        B[i] = A[i] * 2
+    for i_1 in range(M):
+        C[i_1] = C[i_1] * 3
+
+
+def test_names_are_those_of_the_source() -> None:
+    nest = nest_of(source_of_kernel(numbered))
+    names = [loop.name for loop in loop_nodes(nest.body)]
+    assert len({*names}) == 3
+    assert names[0] == "i"
+    # All loops that the source calls so, whatever numbers the nest's names have.
+    assert blocks.loop_sizes(nest, {"i": 3}) == dict.fromkeys(names[:2], 3)
+    assert blocks.loop_sizes(nest, {"i_1": 4}) == {names[2]: 4}
+    assert blocks.loop_sizes(nest, {"i_1": 4, "i": 3}) == {**dict.fromkeys(names[:2], 3), names[2]: 4}
+    # The nest's own name of one loop takes precedence.
+    assert blocks.loop_sizes(nest, {names[1]: 5, "i": 3}) == {"i": 3, names[1]: 5}
 
 
 WRONG: dict[str, tuple[Any, dict[str, int]]] = {

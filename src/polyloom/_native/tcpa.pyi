@@ -146,6 +146,10 @@ class Result:
 
     @property
     def report(self) -> Report: ...
+    @property
+    def counts(self) -> tuple[int, int, int, int, int, int, int, int, list[int]]:
+        """Fetches, reads and writes of registers, FIFOs and banks, hops, and operations by opcode."""
+
     def take_outputs(self) -> list[NDArray[np.uint8]]:
         """The words of each array, empty for inputs. Only the first call returns them."""
 

@@ -37,7 +37,9 @@ class Request(argparse.Namespace):
     sources: list[str]
     strategy: str
     peer: str | None
+    liberty: str | None
     frontiers: bool
+    language: str | None
     max_frontier: str
     post: bool
     function: str | None

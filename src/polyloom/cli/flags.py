@@ -78,6 +78,8 @@ def simulate(parser: Parser) -> None:
 def show(parser: Parser) -> None:
     shared.source_operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     shared.level_option(parser, "the function in SSA form, of C from clang's code at -O0 or -O1")
+    help = "a function (.py, .c, .mlir) in MLIR: dialects func, affine, arith, math, memref"
+    parser.group("source").add_argument("--as", dest="language", choices=("mlir",), help=help)
     target_flags.on_option(parser)
     target_flags.target_options(parser, "show")
     target_flags.pass_options(parser)

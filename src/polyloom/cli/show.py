@@ -10,9 +10,11 @@ from polyloom.analysis.loops import loop_forest
 from polyloom.cli import sources, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
-from polyloom.frontend import is_source, ssa
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.frontend import c_nest, is_source, python_nest, source_file, ssa
 from polyloom.frontend.source import Source
 from polyloom.ir.nest_c import print_c
+from polyloom.ir.nest_mlir import print_mlir
 from polyloom.ir.pla import Array
 from polyloom.ir.pla_text import print_program
 from polyloom.ir.plan import Phase
@@ -30,6 +32,8 @@ def execute(options: Request) -> Answer:
     # `--ssa` asks for the form between front end and targets, whatever `--on` says.
     if options.level is not None:
         return _ssa_answer(ssa(options.file, sources.reading_options(options), sources.ssa_level(options)))
+    if options.language is not None:
+        return _language_answer(options)
     if options.on is not None and (listed := _compiled_listing(options)) is not None:
         return listed
     if is_source(options.file):
@@ -38,6 +42,21 @@ def execute(options: Request) -> Answer:
     # Files are told apart by their contents, not by their names.
     data = registry.read_program_file(options.file)
     return given_listing(options, data) or _program_listing(options, data)
+
+
+def _language_answer(options: Request) -> Answer:
+    """A function in another language. Raises PL0801 for what is none."""
+    file, reading = source_file(options.file), sources.reading_options(options)
+    if file.endswith((".py", ".mlir")):
+        nest = python_nest(options.file, reading)[0]
+    elif file.endswith(".c"):
+        nest = c_nest(options.file, reading)
+    else:
+        help = "give a function in Python, C or MLIR"
+        message = f"--as {options.language} means nothing for '{options.file}'"
+        raise PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
+    text = with_deep_stack(print_mlir)(nest)
+    return Answer({"kernel": nest.name, options.language: text}, text.rstrip("\n"))
 
 
 def _compiled_listing(options: Request) -> Answer | None:

@@ -112,8 +112,9 @@ def _ratio(a: float | None, b: float | None) -> float | None:
 
 
 def _seconds(cycles: int | None, costs: Costs) -> float | None:
-    clock = costs.stated.clock_mhz
-    return None if cycles is None or clock is None else cycles / (clock * 1e6)
+    clock, whole = costs.stated.clock_mhz, costs.whole_time
+    taken = cycles if whole is None else whole["total"]
+    return None if taken is None or clock is None else taken / (clock * 1e6)
 
 
 def _energy(costs: Costs) -> float | None:

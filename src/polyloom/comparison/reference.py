@@ -76,7 +76,7 @@ def read(source: Any, options: Options) -> Origin:
     path = str(source)
     if frontend.is_array_file(path):
         return read(frontend.array_source(path, options), options)
-    if frontend.source_file(path).endswith(".py"):
+    if frontend.source_file(path).endswith((".py", ".mlir")):
         return _nest_origin(*frontend.python_nest(path, options), path)
     if frontend.source_file(path).endswith(".c"):
         return _nest_origin(*frontend.c_function(path, options), path)

@@ -118,6 +118,8 @@ def _row(row: Row) -> dict[str, Json]:
         "refused": None if row.refused is None else _refusal_data(row.refused),
         "cycles": row.cycles,
         "time": costs.time,
+        "energy_shares": None if costs.energy_shares is None else dict[str, Json](costs.energy_shares),
+        "whole_time": None if costs.whole_time is None else dict[str, Json](costs.whole_time),
         "issued": costs.issued,
         "issues": costs.issues if costs.issued is not None else None,
         **figures,

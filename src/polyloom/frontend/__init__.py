@@ -2,9 +2,9 @@
 """Front ends by file type: a file, a function or a program becomes a plan, with the source's own behaviour as
 reference.
 
-`load` chooses by the file's ending: `.pla` holds equations, `.py` Python functions, `.c` C functions, `.onnx` a
-model. A function becomes a nest, is checked for all parameter values, and becomes a plan through `transform.plan`;
-equations are a plan of one phase already.
+`load` chooses by the file's ending: `.pla` holds equations, `.py`, `.c` and `.mlir` functions, `.onnx` a model. A
+function becomes a nest, is checked for all parameter values, and becomes a plan through `transform.plan`; equations are
+a plan of one phase already.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
     "ssa",
 ]
 
-_FUNCTIONS: Final = (".py", ".c")
+_FUNCTIONS: Final = (".py", ".c", ".mlir")
 ARRAY_FILES: Final = (".onnx",)
 """Endings of files that are programs of whole arrays."""
 _MEANT_FOR: Final = {
@@ -69,7 +69,7 @@ def load(path: str, options: Options | None = None, watch: Watch | None = None) 
     sees the passes that make equations of a function (`transform.PASSES`)."""
     file, chosen = split_function_name(path, options or Options())
     if not is_source(path):
-        help = "give a file whose name ends in .py or .c (a function), in .pla (equations) or in .onnx (a model)"
+        help = "give a file whose name ends in .py, .c or .mlir (a function), in .pla (equations) or in .onnx (a model)"
         raise input_error("PL0810", f"'{path}' is not a program", help=help)
     # Before anything is read: a wrong option is reported even where the file has errors of its own.
     _check_options(file, chosen)
@@ -92,8 +92,8 @@ def ssa(
     `watch` sees `SSA_PASSES`. Errors: PL0801, PL015x, PL0975, and for Python PL010x and PL024x.
     """
     file, chosen = split_function_name(path, options)
-    if file.endswith(".py"):
-        # A Python kernel has no clang that would tell the data model: the target's triple names XLEN.
+    if file.endswith((".py", ".mlir")):
+        # A kernel has no clang that would tell the data model: the target's triple names XLEN.
         pointers = 32 if (target or "").startswith("riscv32") else 64
         return with_deep_stack(nest_ssa)(python_nest(path, options, indirect=True)[0], pointers, watch)
     from polyloom.frontend.c.llvm import CPP_ENDINGS
@@ -141,16 +141,22 @@ def nest_ssa(nest: Nest, pointers: int = 64, watch: Watch | None = None) -> Func
 
 
 def python_nest(path: str, options: Options, *, indirect: bool = False) -> tuple[Nest, Reference]:
-    """Nest of a Python function, and the function itself as reference, without a plan for arrays; with `indirect`,
-    indices and bounds may be data. Errors: PL010x, PL024x.
+    """Nest of a Python or an MLIR function, and the function itself as reference, without a plan for arrays; with
+    `indirect`, indices and bounds may be data. Errors: PL010x, PL024x.
     """
     from polyloom.analysis import nest_check
-    from polyloom.frontend.python import load_kernel
 
     file, chosen = split_function_name(path, options)
     _check_options(file, chosen)
-    kernel = load_kernel(file, chosen.function)
-    nest, reference = kernel.indirect if indirect else kernel.nest, kernel.reference
+    if file.endswith(".mlir"):
+        from polyloom.frontend.mlir import load as read
+
+        nest, reference = read(file, chosen, indirect=indirect)
+    else:
+        from polyloom.frontend.python import load_kernel
+
+        kernel = load_kernel(file, chosen.function)
+        nest, reference = kernel.indirect if indirect else kernel.nest, kernel.reference
     return with_deep_stack(nest_check.check_with_least_sizes)(nest), reference
 
 
@@ -214,6 +220,8 @@ def _load_function(file: str, options: Options, watch: Watch | None) -> Source:
         return replace(made, data=source.data)
     if file.endswith(".c"):
         from polyloom.frontend.c import load as read
+    elif file.endswith(".mlir"):
+        from polyloom.frontend.mlir import load as read
     else:
         from polyloom.frontend.python import load as read
     return nest_source(*read(file, options), file, reassociate=options.reassociate, watch=watch)

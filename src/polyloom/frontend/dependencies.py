@@ -26,6 +26,8 @@ def source_dependencies(path: str, folders: Sequence[str] = ()) -> tuple[Path, .
     """Dependencies in the order of their names, without the file itself; `folders` are those of `-I`. Nothing for what
     cannot be read, which its front end refuses.
     """
+    if path.endswith(".mlir"):
+        return ()  # a module of MLIR names no other file
     found = (
         _imported_modules(path)
         if path.endswith(".py")

@@ -53,9 +53,9 @@ class Strips:
     upper: Forms
     exact: bool
 
-    def loops(self, strip: str, place: str | None, body: Body, span: Span | None) -> tuple[Node, ...]:
+    def loops(self, strip: str, place: str | None, body: Body, span: Span | None, called: str) -> tuple[Node, ...]:
         """Strip-mined loops: one over the strips, around one over the places in each if that has a name, else around a
-        copy of the body for every place.
+        copy of the body for every place. The source calls the counter `called`.
         """
         outer, step = Affine.symbol(strip), self.counter.direction
         if place is None:
@@ -64,8 +64,9 @@ class Strips:
             made = tuple(node for p in places for node in self._place_body(outer, p, body, span))
         else:
             inner = self._place_body(outer, Affine.symbol(place), body, span)
-            made = (Loop(place, (Affine(),), (Affine((), self.size),), inner, step, span),) if inner else ()
-        return (Loop(strip, self.lower, self.upper, made, step, span),) if made else ()
+            one = Loop(place, (Affine(),), (Affine((), self.size),), inner, step, span, called=called)
+            made = (one,) if inner else ()
+        return (Loop(strip, self.lower, self.upper, made, step, span, called=called),) if made else ()
 
     def _place_body(self, strip: Affine, place: Affine, body: Body, span: Span | None) -> tuple[Node, ...]:
         value = strip * self.size + place

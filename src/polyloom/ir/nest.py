@@ -17,7 +17,7 @@ be the name of a local integer scalar, and means what that holds at the time (`d
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from polyloom.diagnostics import Span
@@ -80,7 +80,8 @@ class Assign:
 @dataclass(frozen=True, slots=True)
 class Loop:
     """Loop: `name` from max(lower) up to, not including, min(upper); with step -1 the same values, downwards. Each
-    iteration of a `stepped` one is a step of its own, on targets that have steps.
+    iteration of a `stepped` one is a step of its own, on targets that have steps. `called` is its name in the source,
+    where that is the name of another loop, too.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Loop:
     step: Literal[1, -1] = 1
     span: Span | None = None
     stepped: bool = False
+    called: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

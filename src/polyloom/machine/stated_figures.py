@@ -45,10 +45,10 @@ def parse_stated(table: Table) -> Stated:
         return Stated()
     section = table.table(KEY)
     section.reject_unknown(names := [f.name for f in fields(Stated)])
-    return Stated(**{name: _number(section, name) for name in names if name in section.content})
+    return Stated(**{name: positive_number(section, name) for name in names if name in section.content})
 
 
-def _number(section: Table, key: str) -> float:
+def positive_number(section: Table, key: str) -> float:
     """Positive number of a key; PL0304, PL0306."""
     value = section.content[key]
     # In Python a bool is an int: `true` would pass as 1.

@@ -19,6 +19,7 @@ from polyloom.machine.locate import Path, Places, locate
 UNLIMITED: Final = "unlimited"
 """What a text says for a capacity without limit, which is `None` in Python."""
 
+MOST_NUMBER: Final = 1e12
 _KINDS: Final[Mapping[type, str]] = {
     bool: "true or false",
     int: "an integer",
@@ -41,6 +42,18 @@ class Table:
     def integer(self, key: str, least: int, most: int) -> int:
         """Integer at `key`; errors PL0304 (type), PL0305 (missing), PL0306 (not within `least` to `most`)."""
         return self._check_range(key, self._entry(key), least, most, "an integer")
+
+    def number(self, key: str, least: float) -> float:
+        """Number at `key`, at least `least`; errors PL0304, PL0305, PL0306."""
+        value = self._entry(key)
+        # In Python a bool is an int: `true` would pass as 1.
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.type_error(key, _KINDS[float])
+        if not least <= value <= MOST_NUMBER:
+            message = f"'{key}' is {value}, outside {least:g} to {MOST_NUMBER:g}"
+            help = f"write a number from {least:g} on"
+            raise input_error("PL0306", message, span=self.value_span(key), help=help)
+        return float(value)
 
     def capacity(self, key: str, least: int, most: int) -> int | None:
         """Capacity at `key`: an integer as above, or `None` where the text says "unlimited"."""

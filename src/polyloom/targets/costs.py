@@ -72,6 +72,10 @@ class Costs:
     arithmetic: str | None = None
     loop: tuple[Line, ...] = ()
     stated: Stated = field(default_factory=Stated)
+    whole_time: Mapping[str, int] | None = None
+    """Cycles with loading and configuring, `total` and its parts; None where these cost nothing."""
+    energy_shares: Mapping[str, float] | None = None
+    """Shares of the energy by what takes it, by a table of the machine's file."""
 
 
 # A comparison and an absolute value are a subtraction and a look at its sign.

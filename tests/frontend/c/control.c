@@ -552,3 +552,38 @@ int null_checked(int n, const float x[n + 1], float y[n]) {
   for (int i = 0; i < n; i++) y[i] = x != 0 ? 2.0f * x[0] : 1.0f;
   return 0;
 }
+
+void window_sums(int n, const float x[n], float y[n]) {
+  for (int i = 0, base = -1; i < n; i++, base += 1) {
+    const int low = 0 > -base ? 0 : -base;
+    const int high = 3 < n - base ? 3 : n - base;
+    float sum = 0;
+    for (int k = low; k < high; k++) sum += x[base + k];
+    y[i] = sum / (float)(high - low);
+  }
+}
+
+void rows_of_a_local(int n, const int x[4 * n], int y[4 * n]) {
+  for (int i = 0; i < n; i++) {
+    int left = 4;
+    for (int j = 0; j < left; j++, x++, y++) *y = 3 * *x;
+  }
+}
+
+static void doubled(const int *sums, const int *from, int *to, int n) {
+  (void)sums;
+  for (int i = 0; i < n; i++) to[i] = 2 * from[i];
+}
+
+void unused_pointer(int n, const int sums[n], const int x[3 * n], int y[3 * n]) {
+  const int *own = sums;
+  for (int rows = n; rows; rows--) {
+    doubled(own, x, y, 3);
+    x += 3;
+    y += 3;
+  }
+}
+
+void beyond_single(int n, const float x[n], float y[n]) {
+  for (int i = 0; i < n; i++) y[i] = x[i] < 0 ? 1e40f : -1e40;
+}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.frontend.python.helpers import assert_same, meaning
 
+from polyloom import api
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.c import clang, load
 from polyloom.frontend.source import Options
@@ -68,6 +69,32 @@ def test_a_fault_of_the_function_is_an_error(tmp_path: Path) -> None:
     assert nest.name == "f"
     with pytest.raises(PolyloomError, match="PL0167"):
         reference({"n": 3}, {"A": np.zeros(3, np.int32)})
+
+
+def test_a_function_without_a_body_is_named(tmp_path: Path) -> None:
+    text = (
+        "int size(int);\nvoid f(int n, int A[n]) {\n  if (A == 0 && size(n) > 0) return;\n"
+        "  for (int i = 0; i < n; i++) A[i] = i;\n}\n"
+    )
+    _, reference = load(write(tmp_path, text), Options())
+    with pytest.raises(PolyloomError, match=r"`f` cannot be linked: `size` has no body") as refused:
+        reference({"n": 3}, {"A": np.zeros(3, np.int32)})
+    assert "--with FILE" in str(refused.value)
+
+
+def test_a_returned_pointer_is_no_result(tmp_path: Path) -> None:
+    text = (
+        "int *up(int n, const int x[n], int y[n]) {\n  for (int i = 0; i < n; i++) *y++ = x[i] + 1;\n  return y;\n}\n"
+    )
+    path = write(tmp_path, text)
+    nest, reference = load(path, Options())
+    assert [s.name for s in nest.storage if s.role == "argument"] == ["x", "y"]
+    x = np.arange(3, dtype=np.int32)
+    assert reference({"n": 3}, {"x": x, "y": x})["y"].tolist() == [1, 2, 3]
+    for on in ("riscv", "tcpa"):
+        run = api.compile(path, on).run(n=3, x=x)
+        assert run.verified
+        assert run.outputs["y"].tolist() == [1, 2, 3]
 
 
 def test_outputs_that_are_not_given_begin_with_zeros(tmp_path: Path) -> None:

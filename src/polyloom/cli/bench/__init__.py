@@ -31,33 +31,41 @@ def tables() -> dict[str, str]:
     return {**{name: where for entry in entries().values() for name, where in entry.bench.items()}, **_OWN}
 
 
-def _table_rows(name: str, peer: str | None = None) -> Iterable[Row]:
-    """Rows of a table. Errors: PL0801 for a table that compares with no emulator."""
+_OPTIONS: Final = {"peer": "is compared with no emulator", "liberty": "counts no cells of circuits"}
+"""Options of single tables, and what is true of the others."""
+
+
+def _table_rows(name: str, given: Mapping[str, str]) -> Iterable[Row]:
+    """Rows of a table. Errors: PL0801 for an option that it does not have."""
+    for option in given:
+        if not _takes_option(name, option):
+            names = " and ".join(n for n in tables() if _takes_option(n, option))
+            raise usage_error(f"the table {name} {_OPTIONS[option]}", f"leave --{option} out, or name {names}")
     measure: Callable[..., Iterable[Row]] = load_named(tables()[name])
-    if peer is None:
-        return measure()
-    if not _takes_peer(name):
-        names = " and ".join(filter(_takes_peer, tables()))
-        raise usage_error(f"the table {name} is compared with no emulator", f"leave --peer out, or name {names}")
-    return measure(peer=peer)
+    return measure(**given)
 
 
-def _takes_peer(name: str) -> bool:
-    return "peer" in signature(load_named(tables()[name])).parameters
+def _takes_option(name: str, option: str) -> bool:
+    return option in signature(load_named(tables()[name])).parameters
 
 
 def arguments(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help=f"one of {', '.join(tables())}; all without it")
     parser.add_argument("--peer", metavar="PATH", help="minion: the vendor's emulator, which runs the same programs")
+    help = "rtl: a library of cells in the Liberty format, in which areas are then given"
+    parser.add_argument("--liberty", metavar="FILE", help=help)
 
 
 def execute(options: Request) -> Answer:
     if options.name is not None and options.name not in (known := tables()):
         raise input_error("PL0817", f"there is no table '{options.name}'", help=nearest(options.name, known, "table"))
-    if options.name is None and options.peer is not None:
-        raise usage_error("--peer is of one table", "write `polyloom bench minion --peer PATH`")
+    given = {name: value for name in _OPTIONS if (value := getattr(options, name)) is not None}
+    if options.name is None and given:
+        option = next(iter(given))
+        name = next(n for n in tables() if _takes_option(n, option))
+        raise usage_error(f"--{option} is of one table", f"write `polyloom bench {name} --{option} PATH`")
     names = [options.name] if options.name is not None else list(tables())
-    measured = {name: _table_rows(name, options.peer) for name in names}
+    measured = {name: _table_rows(name, given) for name in names}
     if options.json:
         with status_line(options.quiet) as shown:
             return Answer({"rows": list(_all_rows(measured, shown))})

@@ -15,7 +15,7 @@ _TARGET = "tcpa"
 
 
 def arguments(parser: Parser) -> None:
-    shared.file_operand(parser, "a concrete configuration (.plcc) of one program")
+    shared.file_operand(parser, "a concrete configuration (.plcc)")
     target_flags.on_option(parser)
     shared.input_options(parser)
 
@@ -24,7 +24,7 @@ def execute(options: Request) -> Answer:
     # Loaded here: `--help` needs nothing of them.
     from polyloom.run.inputs import complete_inputs
     from polyloom.targets import registry
-    from polyloom.targets.tcpa.cosimulation import check_concrete, cosimulate
+    from polyloom.targets.tcpa.cosimulation_steps import check_concrete, cosimulate
 
     target, place = registry.split_place(options.on or _TARGET)
     if target.name != _TARGET:
@@ -36,6 +36,7 @@ def execute(options: Request) -> Answer:
     inputs = complete_inputs(target.signature(data), {}, given, seed=options.seed, fill=fill)
     found = cosimulate(data, place.member if options.on else None, inputs)
     facts = {"cycles": found.cycles, "operations": found.operations, "bank_writes": found.bank_writes}
+    facts |= {"steps": found.steps} if found.steps > 1 else {}
     shown = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in facts.items())
     if found.fault is not None:
         shown = f"fault PL06{found.fault.cause} in cycle {found.fault.cycle}"

@@ -24,12 +24,14 @@ def execute(options: Options) -> Answer:
     # Loaded here: `--help` needs nothing of them.
     from polyloom.targets.tcpa import machine_file
     from polyloom.targets.tcpa.place import parse_region
-    from polyloom.targets.tcpa.rtl.circuit import build_circuit, check_circuit
+    from polyloom.targets.tcpa.rtl.circuit import build_circuit, check_circuit, check_region
     from polyloom.targets.tcpa.rtl.verilog_files import TOP, verilog_files
 
     machine = machine_file.load(options.machine)
-    check_circuit(machine, machine_file.find_table(options.machine))
+    table = machine_file.find_table(options.machine)
+    check_circuit(machine, table)
     rows, columns = parse_region(options.array)
+    check_region(machine, rows, columns, table)
     texts = verilog_files(build_circuit(machine, rows, columns))
     files.make_folder(options.output)
     made = {f"{options.output}/{name}": text.encode() for name, text in texts.items()}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The circuit of a small machine of integers: lines of Verilog, CPU time of the build, and speed of the simulation with
-Verilator, on an i32 product that is compared with the model in every cycle.
+"""Circuits: cells of an ECP5, or areas in a library of cells, of the parts of a 4x4 array of `mid` without f32, and
+bits of its memories (Yosys); then, of a small machine of integers, lines of Verilog, CPU time of the build, and speed
+of the simulation with Verilator, on an i32 product that is compared with the model in every cycle.
 """
 
 from __future__ import annotations
@@ -10,18 +11,45 @@ from typing import Final
 
 import numpy as np
 
-from polyloom import api, temporary
+from polyloom import api, files, temporary
 from polyloom.cli import examples
 from polyloom.targets.tcpa import cosimulation, machine_file
-from polyloom.targets.tcpa.rtl import simulator
+from polyloom.targets.tcpa.rtl import simulator, synthesis
 from polyloom.targets.tcpa.rtl.circuit import build_circuit, check_circuit
 from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
 
 _SIZE: Final = {"n": 16, "m": 16, "k": 256}
+_COUNTED: Final = (4, 4)
 _ARRAYS: Final = ((2, 2), (4, 4))
 
 
-def rows() -> Iterator[dict[str, object]]:
+def rows(liberty: str | None = None) -> Iterator[dict[str, object]]:
+    """Cells and memories, then the simulation; areas in the library of the file `liberty` alone."""
+    yield from _cell_rows(liberty)
+    if liberty is None:
+        yield from _simulation_rows()
+
+
+def _cell_rows(liberty: str | None) -> Iterator[dict[str, object]]:
+    machine = machine_file.load(str(examples.folder() / "rtl" / "mid_integers.toml"))
+    circuit = build_circuit(machine, *_COUNTED)
+    array = f"in {_COUNTED[0]}x{_COUNTED[1]}"
+    text = None if liberty is None else files.read(liberty).decode(errors="replace")
+    # Before the synthesis, which takes a while.
+    columns = synthesis.ECP5 if text is None else {"µm²": synthesis.read_areas(text)}
+    with temporary.temporary_folder() as folder:
+        parts = synthesis.synthesize(verilog_files(circuit), folder, text)
+    first = next(iter(columns.values()))
+    whole = parts[0].total(first)
+    for part in parts:
+        cells = {name: round(part.total(weights)) for name, weights in columns.items()}
+        share = round(100 * part.count * part.total(first) / whole, 1)
+        yield {"part": part.name, array: part.count, **cells, f"% of {next(iter(columns))}": share}
+    for name, bits in synthesis.memory_bits(circuit).items():
+        yield {"memories": name, f"bits {array}": bits}
+
+
+def _simulation_rows() -> Iterator[dict[str, object]]:
     """Equal first, then timed without observation."""
     text = examples.folder() / "rtl" / "integers.toml"
     machine = machine_file.load(str(text))

@@ -24,6 +24,7 @@ from polyloom.frontend.c.clang_tree import ctype, typedefs
 from polyloom.frontend.c.preconditions import find_preconditions
 from polyloom.frontend.c.signature import declarators, given_shapes, given_values
 from polyloom.frontend.loops.extent_text import affine_text, extent_texts, identifiers
+from polyloom.frontend.loops.returns import has_no_outputs
 from polyloom.frontend.loops.tree import Node, refusal, strip_casts
 from polyloom.frontend.loops.types import is_pointer
 from polyloom.frontend.source import Options
@@ -103,7 +104,8 @@ def read_prototype(path: str, options: Options, target: str, long: int) -> Proto
     texts = dict(_pointer_extents(function, nodes, written, options))
     # A function type is printed as `int (int *, int)`.
     result = re.split(r" ?\(", function.ctype)[0]
-    if result.endswith("*"):
+    is_place = result.endswith("*")
+    if is_place and has_no_outputs(function):
         raise refusal(
             "PL0153",
             f"`{function.name}` returns a pointer, which means nothing outside of it",
@@ -114,7 +116,8 @@ def read_prototype(path: str, options: Options, target: str, long: int) -> Proto
     integers = {p.name for p in parameters if p.extents is None and p.dtype.kind in "iu"}
     sizes = frozenset(name for text in texts.values() for part in text for name in identifiers(part))
     _check_sizes(nodes, texts, integers)
-    returned = None if result == "void" else types.value_dtype(result, function)
+    # A pointer that is returned points into an array, all of which is an output.
+    returned = None if result == "void" or is_place else types.value_dtype(result, function)
     fixed = given_values(options.values, integers)
     forms = [Affine.symbol(name) - value for name, value in fixed.items()]
     equal = Condition((Polyhedron(tuple(side for form in forms for side in (form, -form))),))

@@ -8,6 +8,7 @@ The function runs in a process of its own: what ends that process does not end t
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +45,8 @@ for name in ("libm.so.6", "libm.dylib"):
         pass
 ctypes.CDLL(sys.argv[1]).__polyloom_entry(*(ctypes.c_void_p(base + int(offset)) for offset in sys.argv[3:]))
 """
+_UNDEFINED = re.compile(r"undefined symbol: (\w+)")
+"""What a dynamic linker says of a function without a body, also where no run reaches its call."""
 # Bytes: a cache line, and what vector loads of any host ask for.
 _ALIGNMENT = 64
 
@@ -120,6 +123,9 @@ def call_library(
                 if done.returncode < 0
                 else done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
             )
+            if (missing := _UNDEFINED.search(reason)) is not None:
+                message = f"the C function `{name}` cannot be linked: `{missing[1]}` has no body"
+                raise input_error("PL0167", message, span=span, help="name the file that defines it by --with FILE")
             help = (
                 "an integer division by zero or of the least integer by -1, or an access outside of an array, ends "
                 "a C program like that"

@@ -124,7 +124,7 @@ def affine_form(node: Node, scope: Scope) -> Affine | None:
         case "choose":
             # A conditional that the loops decide is one of its arms: no branch remains.
             holds = _constant_outcome(node.inner[0], scope)
-            return None if holds is None else affine_form(node.inner[1 if holds else 2], scope)
+            return _agreed_arm(node, scope) if holds is None else affine_form(node.inner[1 if holds else 2], scope)
         case "operation" if node.opcode in ("min", "max"):
             a, b = (affine_form(child, scope) for child in node.inner)
             return None if a is None or b is None else _decided_extreme(a, b, node.opcode == "min", scope.domain)
@@ -136,6 +136,21 @@ _ARITHMETIC = ("+", "-", "*", "/", "%", "//", "mod")
 """`/` and `%` round towards zero (C17 6.5.5), `//` and `mod` down."""
 DIVISIONS = (*_ARITHMETIC[3:], ">>", "&")
 """Quotients and remainders, of powers of two also by shift and mask."""
+
+
+def _agreed_arm(node: Node, scope: Scope) -> Affine | None:
+    """The arm of a conditional that equals the other one wherever that is chosen: `x > 0 ? x : 0` of an x that is not
+    negative is x."""
+    where = affine_condition(node.inner[0], scope)
+    arms = [affine_form(arm, scope) for arm in node.inner[1:]]
+    if where is None or arms[0] is None or arms[1] is None:
+        return None
+    more, less = arms[0] - arms[1] - 1, arms[1] - arms[0] - 1
+    for arm, other in ((arms[0], negate(where)), (arms[1], where)):
+        differ = [Polyhedron((*p.constraints, form)) for p in other.pieces for form in (more, less)]
+        if all(is_infeasible(piece, scope.domain) for piece in differ):
+            return arm
+    return None
 
 
 def _constant_outcome(test: Node, scope: Scope) -> bool | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.jumps import structure_jumps
 from polyloom.frontend.loops.substatements import Statements, block, flatten_blocks
-from polyloom.frontend.loops.tree import CASTS, Node
+from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
 
 _RETURN = "return"
 _LOOPS = ("for", "while", "do")
@@ -18,13 +18,28 @@ _LOOPS = ("for", "while", "do")
 
 def replace_returns(body: Node, result: Node | None) -> Node | None:
     """A function's body that assigns the variable `result` instead of returning it; None where a loop returns."""
-    if any(part.kind == _RETURN for node in body if node.kind in _LOOPS for part in node):
+    if loop_return(body) is not None:
         return None
     if not any(node.kind == _RETURN for node in body):
         return body
     found = structure_jumps(flatten_blocks(body), _RETURN, lambda node: _assign_result(node, result))
     made = block(found, body)
     return made if made.kind == "block" else replace(body, inner=(made,))
+
+
+def loop_return(body: Node) -> Node | None:
+    """The first `return` within a loop."""
+    return next((part for node in body if node.kind in _LOOPS for part in node if part.kind == _RETURN), None)
+
+
+def has_no_outputs(function: Node) -> bool:
+    """Whether nothing that a function does is seen outside of it, if the pointer that it returns is not: it stores to
+    no element, and passes no pointer on."""
+    return not any(
+        (node.kind == "call" and any("*" in argument.ctype for argument in node.inner[1:]))
+        or ((node.opcode in ("=", "++", "--") or node.kind == "update") and strip_casts(node.inner[0]).kind != "name")
+        for node in function
+    )
 
 
 def _assign_result(node: Node, result: Node | None) -> Statements:

@@ -19,8 +19,8 @@ from polyloom.frontend.loops.types import COUNTING, SHORT
 @dataclass(frozen=True, slots=True)
 class Roles:
     """Identities of declarations: variables of `for`, integers that sizes are made of, variables that are assigned
-    (not by `for`), and of these the counters: integers of the function's own that bounds and subscripts depend on;
-    `sized` are all of those; `data` are variables that depend on elements of arrays."""
+    (not by `for`), and counters: integers of the function's own that bounds and subscripts depend on, and that are
+    assigned or initialized; `sized` are all of those; `data` are variables that depend on elements of arrays."""
 
     loops: frozenset[str]
     parameters: frozenset[str]
@@ -51,7 +51,10 @@ def find_roles(function: Node, sized: Collection[str], constants: Collection[str
         needed.update(_deciding_integers(function, needed & own) & own)
     assigned = frozenset(_assigned_variables(function))
     sizes = frozenset(needed & own)
-    return Roles(loops, frozenset(needed & integers), assigned, sizes & assigned, sizes, _data_slice(function, sources))
+    # Also those of one value, such as `int low = i < n ? i : n;`, which conditions may decide.
+    initialized = frozenset(n.symbol for n in function if n.kind == "variable" and n.initial)
+    counters = sizes & (assigned | (initialized - loops))
+    return Roles(loops, frozenset(needed & integers), assigned, counters, sizes, _data_slice(function, sources))
 
 
 def _assignments(function: Node) -> Iterator[tuple[str, Node]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 
-from polyloom.frontend.loops.tree import Node, refusal
+from polyloom.frontend.loops.tree import CASTS, Node, refusal, strip_casts
+from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import ElementType
 
 TYPES: dict[str, ElementType] = {
@@ -64,6 +65,22 @@ def element_type(declaration: Node) -> ElementType:
             *written,
         )
     return TYPES[base]
+
+
+def integer_constant(node: Node) -> int | None:
+    """Value of an integer literal, as the types have it that it is converted to (C17, sections 6.3.1.3 and 6.6); None
+    for other expressions."""
+    node = strip_casts(node)
+    if node.kind == "integer":
+        return int(str(node.value))
+    if node.kind not in CASTS or node.opcode != "IntegralCast" or node.ctype not in (*TYPES, *_WIDE):
+        return None
+    number, width = integer_constant(node.inner[0]), WIDTH[TYPES[node.ctype]] if node.ctype in TYPES else 64
+    if number is None:
+        return None
+    low = number % (1 << width)
+    is_unsigned = node.ctype.startswith("unsigned") or node.ctype == "_Bool"
+    return low if is_unsigned or low < 1 << (width - 1) else low - (1 << width)
 
 
 def is_pointer(declaration: Node) -> bool:

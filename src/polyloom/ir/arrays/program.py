@@ -15,7 +15,7 @@ structured array languages (Iverson, A Programming Language, 1962; Blelloch, NES
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from polyloom.diagnostics import Span
@@ -148,7 +148,9 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`loop` from max(lower) up to below min(upper), upwards, or downwards with the step -1."""
+    """`loop` from max(lower) up to below min(upper), upwards, or downwards with the step -1; the source calls it
+    `called`.
+    """
 
     loop: str
     lower: tuple[Affine, ...]
@@ -156,6 +158,7 @@ class For:
     body: tuple[Statement, ...]
     step: Literal[1, -1] = 1
     span: Span | None = None
+    called: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

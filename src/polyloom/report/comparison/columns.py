@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of a comparison's table, from the data of `polyloom compare --json`; docs/compare.md defines each one.
 
-What is not known is a dash. Columns of clock and energy are there only where a machine file of the user's states them,
-and say so.
+What is not known is a dash. Columns of whole time, clock and energy are there only where a machine has them; those of
+clock and energy say that a file of the user's states them.
 """
 
 from __future__ import annotations
@@ -51,6 +51,15 @@ def _energy(row: Row) -> str | None:
     return None if energy is None else f"{energy / 1e3:,.4g} nJ"
 
 
+def _energy_shares(row: Row) -> str | None:
+    """The greatest shares, down to a tenth."""
+    found: Mapping[str, float] | None = row["energy_shares"]
+    if found is None:
+        return None
+    ordered = sorted(found.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in ordered if share >= 0.1)
+
+
 COLUMNS: Final[Mapping[str, Cell]] = {
     "on": lambda row: row["on"],
     "verdict": outcome,
@@ -67,7 +76,12 @@ COLUMNS: Final[Mapping[str, Cell]] = {
     "code bytes": _integer_cell("code_bytes"),
     "bound by": lambda row: row["bound_by"],
 }
-STATED: Final[Mapping[str, Cell]] = {"time by your clock": _seconds, "energy by your file": _energy}
+STATED: Final[Mapping[str, Cell]] = {
+    "whole time": lambda row: None if row["whole_time"] is None else f"{row['whole_time']['total']:,}",
+    "time by your clock": _seconds,
+    "energy by your file": _energy,
+    "energy shares": _energy_shares,
+}
 
 
 def columns(data: Mapping[str, Any]) -> Mapping[str, Cell]:

@@ -66,12 +66,12 @@ def form(model: Callable[[Any, Any], Model]) -> Form:
     def load(written: Written, place: Any, options: Any) -> Subject:
         return _load(written, model(place, options))
 
-    return Form("function", "a function (.c, .py, .onnx)", _accepts, load)
+    return Form("function", "a function (.c, .py, .mlir, .onnx)", _accepts, load)
 
 
 def _accepts(written: Written) -> bool:
     if (path := written.path) is not None:
-        return frontend.source_file(path).endswith((".c", ".py", *frontend.ARRAY_FILES))
+        return frontend.source_file(path).endswith((".c", ".py", ".mlir", *frontend.ARRAY_FILES))
     return isinstance(written.value, Kernel | ArraySource)
 
 
@@ -196,7 +196,7 @@ def _check_types(declared: Prototype, function: Function) -> None:
             )
             raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
     result = None if declared.result is None else declared.result.itemsize
-    if result != (None if function.result is None else SIZE[function.result]):
+    if result != (None if function.result in (None, PTR) else SIZE[function.result]):
         message = f"the result is declared as {declared.result}, and the code returns {function.result}"
         raise PolyloomError(Diagnostic("PL0812", message, MISMATCH, span=declared.span))
 

@@ -149,5 +149,5 @@ def _load_nest(written: Written, place: Any, options: Any) -> Subject:
     return loop_subject(load_source(written.value, written.options, written.watch), "nest", written.watch)
 
 
-PLAN: Final = Form("plan", "loops or equations (.py, .c, .pla, .onnx)", _accepts_plan, _load_plan)
-NEST: Final = Form("nest", "loops (.py, .c, .onnx)", _accepts_nest, _load_nest)
+PLAN: Final = Form("plan", "loops or equations (.py, .c, .mlir, .pla, .onnx)", _accepts_plan, _load_plan)
+NEST: Final = Form("nest", "loops (.py, .c, .mlir, .onnx)", _accepts_nest, _load_nest)

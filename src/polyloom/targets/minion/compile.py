@@ -18,8 +18,9 @@ from polyloom.ir.ssa import Place as IrPlace
 from polyloom.targets.minion.map.assembly import executable
 from polyloom.targets.minion.map.cache_operations import MOST, evict_array, prefetch_array
 from polyloom.targets.minion.map.frame import Part, Team, barrier, end_code, start_code
+from polyloom.targets.minion.map.phase_barriers import Step, place_barriers
 from polyloom.targets.minion.map.phase_work import Content, Made, Setting
-from polyloom.targets.minion.map.placement import bind_extents, place_program
+from polyloom.targets.minion.map.placement import Placement, bind_extents, place_program
 from polyloom.targets.minion.map.product.fuse_products import chain_products
 from polyloom.targets.minion.map.product.tensor_assembly import PREFETCHED, wait
 from polyloom.targets.minion.memory_map import DRAM
@@ -58,16 +59,18 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
         "phases": [work.what for work in content.works],
         "off_tensor": list(content.off_tensor),
         **_merge_facts(made),
+        **({} if laid.predicted is None or len(made) == 1 else {"predicted_cycles": laid.predicted}),
     }
     home = _resident_home(made)
     note = Note(signature, where.machine, where.minions, laid.arguments, facts, _macs(made), _peak_macs(made), home)
-    meetings = _place_barriers(content, made, team)
+    meetings = place_barriers(_phase_steps(content, laid, made), team)
     parts = [start_code(team, where.minions), *_prefetch_inputs(content, by_name, team)]
     first = 0
     for number, (each, meets) in enumerate(zip(made, meetings, strict=True)):
         # Barrier 31 joins phases; products have 30 for packed tiles and the lowest ones for chunks in the scratchpad.
-        parts += [barrier(team, f"p{number}.join", 31)] if meets else []
-        parts += [*_evict_stale_arrays(content, first, each.phases, by_name, team), *each.parts]
+        who = team if meets == "chip" else replace(team, minions=team.shire_minions)
+        parts += [barrier(who, f"p{number}.join", 31)] if meets != "none" else []
+        parts += [*_evict_stale_arrays(content, first, each.phases, laid), *each.parts]
         first += each.phases
     return executable([*parts, end_code()], note)
 
@@ -80,7 +83,8 @@ def _generate_phases(content: Content, settings: Sequence[Setting], free: int) -
     while number < len(works):
         both = [replace(s, scratch=free) for s in settings[number : number + 2]]
         pair = None
-        if len(both) == 2:
+        # A chain gives blocks to minions in its own order.
+        if len(both) == 2 and not both[0].shire_rows:
             products = [work.product for work in works[number : number + 2]]
             # Chaining saves the store, the barrier and the loads of the array between; the array is written only if
             # others read it.
@@ -90,6 +94,16 @@ def _generate_phases(content: Content, settings: Sequence[Setting], free: int) -
         number += 1 if pair is None else 2
     check_room(free)
     return made
+
+
+def _phase_steps(content: Content, laid: Placement, made: Sequence[Made]) -> list[Step]:
+    """Steps between which barriers are placed: a chain of two products owns no rows."""
+    steps, first = list[Step](), 0
+    for each in made:
+        own = laid.own[first] if each.phases == 1 else frozenset[str]()
+        steps.append(Step(content.plan.phases[first : first + each.phases], own, each.staged))
+        first += each.phases
+    return steps
 
 
 def _has_later_readers(plan: Plan, number: int) -> bool:
@@ -142,26 +156,6 @@ def _peak_macs(made: Sequence[Made]) -> int:
     return max(made, key=lambda m: m.macs).peak
 
 
-def _place_barriers(content: Content, made: Sequence[Made], team: Team) -> list[bool]:
-    """Barrier placement between phases, by dependence analysis on whole arrays (flow, anti and output dependences,
-    Bernstein 1966).
-
-    True where minions wait for each other: before a phase that accesses what one since the last barrier writes, or
-    writes what it accesses. Second harts, which may be phases ahead, meet before and behind each phase that they stage
-    operands for, whose credits are those of barriers.
-    """
-    found, first, pending = list[bool](), 0, list[tuple[Phase, bool]]()
-    for each in made:
-        phases = [(phase, each.staged) for phase in content.plan.phases[first : first + each.phases]]
-        is_apart = team.harts == 2 and any(staged for _, staged in (*pending, *phases))
-        meets = bool(pending) and (is_apart or any(_has_dependence(a, b) for a, _ in pending for b, _ in phases))
-        found.append(meets)
-        # A barrier orders all phases before it, so none of them can conflict with a later one any more.
-        pending = [*phases] if meets else [*pending, *phases]
-        first += each.phases
-    return found
-
-
 def _prefetch_inputs(content: Content, placed: Mapping[str, Placed], team: Team) -> list[Part]:
     """Prefetching into L2 of arrays from the host, for products behind other phases, which would otherwise wait for
     DRAM (manual, chapter 8: prefetch_va).
@@ -187,19 +181,17 @@ def _prefetch_inputs(content: Content, placed: Mapping[str, Placed], team: Team)
     return [Part((*lines, wait(PREFETCHED)), _AHEAD)]
 
 
-def _evict_stale_arrays(
-    content: Content, first: int, count: int, placed: Mapping[str, Placed], team: Team
-) -> list[Part]:
+def _evict_stale_arrays(content: Content, first: int, count: int, laid: Placement) -> list[Part]:
     """Software coherence between phases: evicts from L2 the arrays that these phases change and others before and
     behind them access. L2 may hold copies that earlier phases have read.
 
     Harts of one shire share its L2 and see what the others store, but tensor stores go past L1 and L2 (manual, chapter
     9), and other shires have L2s of their own.
     """
-    phases = content.plan.phases
-    if team.shires == 1 and all(work.what == "simd" for work in content.works[first : first + count]):
-        return []
+    phases, placed, team = content.plan.phases, laid.named_arrays, laid.team
     written = dict.fromkeys(name for phase in phases[first : first + count] for _, name in phase.outputs)
+    if all(work.what == "simd" for work in content.works[first : first + count]):
+        written = dict.fromkeys(name for name in written if name not in laid.local_arrays)
     before, behind = _accessed_arrays(phases[:first]), _accessed_arrays(phases[first + count :])
     arrays = [placed[name] for name in written if name in before & behind and placed[name].address >= DRAM]
     lines = [line for n, p in enumerate(arrays) for line in evict_array(p.address, p.size, team, f"p{first}.old{n}")]
@@ -208,10 +200,3 @@ def _evict_stale_arrays(
 
 def _accessed_arrays(phases: Sequence[Phase]) -> frozenset[str]:
     return frozenset(name for phase in phases for _, name in (*phase.inputs, *phase.outputs))
-
-
-def _has_dependence(one: Phase, other: Phase) -> bool:
-    """Dependence test of two phases on whole arrays: flow, anti or output dependence (Bernstein 1966)."""
-    written, theirs = ({name for _, name in phase.outputs} for phase in (one, other))
-    touched, others = ({name for _, name in phase.inputs} for phase in (one, other))
-    return bool(written & (others | theirs) or touched & theirs)

@@ -32,5 +32,9 @@ ENTRY: Final = Entry(
             "report": "report:rows",
         }.items()
     }
-    | {"rtl": "polyloom.cli.tcpa.rtl_figures:rows"},
+    | {
+        "rtl": "polyloom.cli.tcpa.rtl_figures:rows",
+        "whole_time": "polyloom.cli.tcpa.time_figures:rows",
+        "energy": "polyloom.cli.tcpa.energy_figures:rows",
+    },
 )

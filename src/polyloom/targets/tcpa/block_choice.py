@@ -5,7 +5,9 @@
 Loops are cut level by level, the outermost ones first: cutting these alone is always legal. Sizes of a level are
 halves, quarters and so on of the loops' extents. Where FIFOs or banks are short, large blocks go first; where control
 signals or instruction words are, small ones do, for these grow with the cases that a block has. Of the blocks that fit,
-those that take the fewest cycles are chosen.
+those that take the fewest cycles are chosen. Blocks of a few outer iterations use an input once that blocks of all
+loops use often. So where transfers count, or nothing fits, all loops are halved until a block fits, and blocks are
+doubled along one depth after another as long as that is faster (hill climbing).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import Final
 
 from polyloom.diagnostics import INFEASIBLE, PolyloomError
@@ -42,16 +45,28 @@ class LoopExtent:
     extent: int
 
 
-def choose_blocks(loops: Sequence[LoopExtent], code: str, attempt: Attempt) -> Sizes | None:
-    """Block sizes by loop, for a nest that is refused with `code`; None where no blocks fit that are tried."""
+def choose_blocks(loops: Sequence[LoopExtent], code: str, attempt: Attempt, enough: int | None = None) -> Sizes | None:
+    """Block sizes by loop, for a nest that is refused with `code`; None where no blocks fit that are tried. If `enough`
+    cycles are given, all loops are cut first, and fewer only where this takes more.
+    """
     search = _Search(attempt, code in SHORT_OF_CASES)
-    for depth in range(1 + max((loop.depth for loop in loops), default=-1)):
-        level = [loop for loop in loops if loop.depth <= depth]
-        search.search_sizes(_list_sizes(level, search.small_first))
-        if search.best is not None:
-            search.search_sizes(_list_larger(level, search.best[1]))
+    if enough is not None and loops:
+        search.climb(loops)
+        if search.best is not None and search.best[0] <= enough:
             return search.best[1]
-    return None
+    search.search_levels(loops)
+    if search.best is None and enough is None and loops and code in SHORT_OF_ROOM:
+        # Large nests take more halvings than tries.
+        search.left = _TRIES
+        search.climb(loops)
+    return None if search.best is None else search.best[1]
+
+
+def minimum_cycles(loops: Sequence[LoopExtent], elements: int) -> int:
+    """Least cycles of loops, each inside those before it, if an element begins an iteration in every cycle."""
+    deepest = max((loop.depth for loop in loops), default=0)
+    by_depth = [max(loop.extent for loop in loops if loop.depth == depth) for depth in range(deepest + 1)]
+    return -(-prod(by_depth) // elements)
 
 
 @dataclass
@@ -64,6 +79,17 @@ class _Search:
     left: int = _TRIES
     illegal: set[frozenset[tuple[str, bool]]] = field(default_factory=set[frozenset[tuple[str, bool]]])
     """Loops of which some size changed what is computed, each with whether it was a single iteration."""
+
+    def search_levels(self, loops: Sequence[LoopExtent]) -> None:
+        """Search of the outermost loops alone, then of more, until some blocks fit."""
+        for depth in range(1 + max((loop.depth for loop in loops), default=-1)):
+            level = [loop for loop in loops if loop.depth <= depth]
+            found = self.best
+            self.search_sizes(_list_sizes(level, self.small_first))
+            if self.best is not found and self.best is not None:
+                self.search_sizes(_list_larger(level, self.best[1]))
+            if self.best is not None:
+                return
 
     def search_sizes(self, candidates: Iterable[Sizes]) -> None:
         failures = 0
@@ -82,6 +108,45 @@ class _Search:
                 self.best, failures = (cycles, sizes), 0
             elif self.best is not None:
                 failures += 1
+
+    def climb(self, loops: Sequence[LoopExtent]) -> None:
+        """Hill climbing: from the largest blocks that fit with all loops halved equally often, to those with twice as
+        many iterations along one depth that take fewer cycles.
+        """
+        for halvings in range(1, max(loop.extent for loop in loops).bit_length() + 1):
+            found = self.try_sizes({loop.name: -(-loop.extent >> halvings) for loop in loops})
+            if found is not None:
+                break
+        else:
+            return
+        # The innermost loop first: its blocks use again what an element holds.
+        depths = sorted({loop.depth for loop in loops}, reverse=True)
+        while (better := self._double_blocks(loops, found, depths)) is not None:
+            found = better
+
+    def _double_blocks(
+        self, loops: Sequence[LoopExtent], found: tuple[int, Sizes], depths: Sequence[int]
+    ) -> tuple[int, Sizes] | None:
+        for depth in depths:
+            doubled = {loop.name: min(2 * found[1][loop.name], loop.extent) for loop in loops if loop.depth == depth}
+            if doubled.items() <= found[1].items():
+                continue
+            made = self.try_sizes({**found[1], **doubled})
+            if made is not None and made[0] < found[0]:
+                return made
+        return None
+
+    def try_sizes(self, sizes: Sizes) -> tuple[int, Sizes] | None:
+        """Cycles in blocks of these sizes, with the sizes; None where they do not fit, or nothing more is tried."""
+        if not self.left or _kinds(sizes) in self.illegal:
+            return None
+        self.left -= 1
+        cycles = self.predict_cycles(sizes)
+        if cycles is None:
+            return None
+        if self.best is None or cycles < self.best[0]:
+            self.best = cycles, sizes
+        return cycles, sizes
 
     def predict_cycles(self, sizes: Sizes) -> int | None:
         """Cycles in blocks of these sizes; None where they do not fit, or are not legal."""

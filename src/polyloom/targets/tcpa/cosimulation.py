@@ -12,23 +12,29 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom import temporary
-from polyloom.diagnostics import input_error
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import ElementType
-from polyloom.targets.tcpa import machine_file
+from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.targets.tcpa.rtl import simulator as sim
 from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows, base_address
 from polyloom.targets.tcpa.rtl.bus_words import (
     bank_contents,
     configuration_words,
 )
-from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circuit
-from polyloom.targets.tcpa.rtl.observed_runs import NO_ELEMENT, Comparison, Fault, ObservedRun, Row, compare
+from polyloom.targets.tcpa.rtl.circuit import Circuit
+from polyloom.targets.tcpa.rtl.observed_runs import (
+    NO_ELEMENT,
+    Comparison,
+    Fault,
+    ObservedRun,
+    Row,
+    compare,
+    hide_nan,
+)
 from polyloom.targets.tcpa.rtl.simulator import Simulator
-from polyloom.targets.tcpa.run import model, program
+from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Generator
+from polyloom.targets.tcpa.words.isa import decode_opcode
 
 _DOUBLE_WRITE: Final = 15
 """Cause of a fault (native/tcpa/model.hpp), of which bits of the circuit count from 10 on."""
@@ -51,19 +57,31 @@ def run_model(circuit: Circuit, data: bytes, inputs: Mapping[str, NDArray[Any]])
     concrete = concrete_file.decode(data)
     trace = result.trace
     assert trace is not None
-    latencies = {(lane.unit, opcode): lane.latency for lane in circuit.lanes for opcode in lane.opcodes}
+    lanes = {(lane.unit, opcode): (lane.latency, n) for n, lane in enumerate(circuit.lanes) for opcode in lane.opcodes}
     columns = (trace.cycle, trace.element, trace.unit, trace.instruction, trace.opcode, trace.value)
     rows = list(zip(*(c.tolist() for c in columns), strict=True))
     # A circuit has a result when registers take it, in the last cycle of the operation.
-    results = [(t + latencies[u, o] - 1, e, u, value & 0xFFFFFFFF) for t, e, u, _, o, value in rows]
+    results = [_result(t, e, *lanes[u, o], o, value) for t, e, u, _, o, value in rows]
     written = {n: _memory(concrete, n, result.outputs[a.name]) for n, a in enumerate(concrete.arrays) if a.is_output}
     accesses = sorted(
-        (cycle, generator.array, word, int(written[generator.array][word]))
+        (cycle, generator.array, word, _written_word(concrete, written, generator.array, word))
         for generator in concrete.generators
         if concrete.arrays[generator.array].is_output
         for cycle, word in _generator_accesses(concrete, generator)
     )
     return ObservedRun(sorted((t, e, u, pc) for t, e, u, pc, _, _ in rows), sorted(results), accesses, result.cycles)
+
+
+def _result(issued: int, element: int, latency: int, lane: int, opcode: int, value: int) -> Row:
+    operation, dtype = decode_opcode(opcode)
+    word = value & 0xFFFFFFFF
+    is_float = BY_NAME[operation].result(dtype) == "f32"
+    return issued + latency - 1, element, lane, hide_nan(word) if is_float else word
+
+
+def _written_word(concrete: Concrete, memory: Mapping[int, NDArray[np.int64]], array: int, word: int) -> int:
+    found = int(memory[array][word])
+    return hide_nan(found) if concrete.arrays[array].dtype == "f32" and found != NO_ELEMENT else found
 
 
 def _generator_accesses(concrete: Concrete, generator: Generator) -> Iterator[tuple[int, int]]:
@@ -126,7 +144,7 @@ def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> O
     """Events of the test bench by kind. No circuit sees that two banks write one word of an array: that shows when
     results are collected, here in the cycle of the write.
     """
-    units, unit_of = len(circuit.machine.units), [lane.unit for lane in circuit.lanes]
+    units, lanes = len(circuit.machine.units), len(circuit.lanes)
     windows = {w.bank: w for w in bank_windows(circuit, concrete) if w.is_output}
     issues: list[Row] = []
     results: list[Row] = []
@@ -140,8 +158,8 @@ def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> O
             element, unit = divmod(place, units)
             issues.append((cycle, _number(circuit, concrete, element), unit, first))
         elif event == sim.RESULT:
-            element, lane = divmod(place, len(unit_of))
-            results.append((cycle, _number(circuit, concrete, element), unit_of[lane], first))
+            element, lane = divmod(place, lanes)
+            results.append((cycle, _number(circuit, concrete, element), lane, first))
         elif event == sim.BANK_WRITE:
             row = _bank_write(concrete, windows[place], cycle, first, second)
             if row[1:3] in written:
@@ -187,30 +205,6 @@ def _bank_fault(circuit: Circuit, cause: int, cycle: int, bank: int) -> Fault:
     if port < 2 * columns + rows:
         return Fault(cause, cycle, rows - 1, port - columns - rows)
     return Fault(cause, cycle, port - 2 * columns - rows, 0)
-
-
-def check_concrete(data: bytes) -> None:
-    """PL0810 for a file that is no concrete configuration of one program."""
-    if not data.startswith(concrete_file.KIND.magic):
-        message = "the file is no concrete configuration of one program"
-        help = "write `polyloom instantiate FILE.plsc N=16 -o FILE.plcc` first; several phases have a file each"
-        raise input_error("PL0810", message, help=help)
-
-
-def cosimulate(data: bytes, member: str | None, inputs: Mapping[str, NDArray[Any]]) -> Comparison:
-    """Comparison of a run on a circuit of just the configuration's region, which is built for it. Errors: PL0310,
-    PL0603, PL0640, PL0660, PL0661, PL0816, and PL0810 for a file that is no concrete configuration of one program.
-    """
-    check_concrete(data)
-    machine = program.load_machine(data, member)
-    check_circuit(machine, machine_file.find_table(member) if member else None)
-    # Before the build, which takes a while.
-    model.load(data, machine)
-    concrete = concrete_file.decode(data)
-    circuit = build_circuit(machine, concrete.rows, concrete.columns)
-    configuration_words(circuit, concrete)
-    with temporary.temporary_folder() as folder:
-        return compare_runs(sim.build_simulator(circuit, folder), data, inputs)
 
 
 def time_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> tuple[int, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from polyloom.ir.operations import ELEMENT_TYPES, ElementType
 
@@ -22,6 +23,34 @@ class FunctionalUnit:
     latencies: Mapping[tuple[str, ElementType], int]
     mnemonics: Mapping[str, str]
     pipelined: bool = True
+
+
+ACCESSES: Final = (
+    "fetch",
+    "register_read",
+    "register_write",
+    "fifo_read",
+    "fifo_write",
+    "bank_read",
+    "bank_write",
+    "hop",
+)
+"""What the model counts besides operations, in the order in which it does (native/tcpa/model.hpp)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Energy table: the energy of each access and operation, in any unit; `source` says where the figures are from.
+    `operations` are exceptions, by operation or by operation and element type, such as `mul` or `mul i32`."""
+
+    source: str
+    accesses: Mapping[str, float]
+    operation: float
+    operations: Mapping[str, float]
+
+    def operation_energy(self, name: str) -> float:
+        """Energy of an operation on an element type, such as `mul i32`."""
+        return self.operations.get(name, self.operations.get(name.split()[0], self.operation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +98,21 @@ class Machine:
     """Width of registers, FIFOs, wires and units; a value of a wider type has no place in them."""
     types: tuple[ElementType, ...] = ELEMENT_TYPES
     """Element types that the machine has."""
+    bank_halves: int = 1
+    """2: while the array uses one half of a bank's memory, the other one can be filled or emptied."""
+    dma_words: int | None = None
+    """Words per cycle between memory and banks."""
+    dma_request_cycles: int = 0
+    """Cycles that a request of DMA takes besides those of its words."""
+    configuration_words: int | None = None
+    """Words per cycle on the configuration bus."""
+    clock_mhz: float | None = None
+    energy: Energy | None = None
+
+    @property
+    def has_whole_time(self) -> bool:
+        """Whether memory or configurations cost something besides the array's own cycles."""
+        return bool(self.dma_request_cycles) or (self.dma_words, self.configuration_words) != (None, None)
 
     def has_type(self, dtype: ElementType) -> bool:
         """Whether some unit knows the element type."""

@@ -22,17 +22,30 @@ from typing import Final, cast
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementType
+from polyloom.machine import stated_figures
 from polyloom.machine.members import Members
 from polyloom.machine.table import UNLIMITED, Table
-from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
+from polyloom.targets.tcpa.machine import ACCESSES, Energy, FunctionalUnit, Machine
 
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machine", "machine")
-_SCALARS: Final = tuple(f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency", "types"))
-_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "types", "unit")
+_SCALARS: Final = tuple(
+    f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency", "types", "energy")
+)
+_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "types", "unit", "energy")
+_DEFAULTS: Final[Mapping[str, object]] = {
+    "word_bits": 64,
+    "bank_halves": 1,
+    "dma_words": None,
+    "dma_request_cycles": 0,
+    "configuration_words": None,
+    "clock_mhz": None,
+}
+"""Keys that a file may leave out."""
 _WORD_BITS: Final = (32, 64)
 _UNIT_KEYS: Final = ("name", "count", "types", "operations", "latency", "mnemonics", "pipelined")
 # A latency of 0 would chain operations within a cycle, which these units cannot.
 _LATENCIES: Final = (1, 255)
+_MOST_RATE: Final = 1 << 16
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PORT: Final = re.compile(r"(pe|north|east|south|west)(0|[1-9][0-9]{0,5})")
 _EVERY_PAIR: Final = "all"
@@ -100,6 +113,14 @@ def read(text: str, name: str) -> Machine:
         columns=table.capacity("columns", 1, 4096),
         word_bits=word_bits,
         types=types,
+        bank_halves=table.integer("bank_halves", 1, 2) if "bank_halves" in table.content else 1,
+        dma_words=_optional_capacity(table, "dma_words"),
+        dma_request_cycles=table.integer("dma_request_cycles", 0, _MOST_RATE)
+        if "dma_request_cycles" in table.content
+        else 0,
+        configuration_words=_optional_capacity(table, "configuration_words"),
+        clock_mhz=_clock(table),
+        energy=_energy(table) if "energy" in table.content else None,
     )
 
 
@@ -107,15 +128,17 @@ def resolve(machine: Machine) -> str:
     """Resolved text: every key of `machine`, equal for equal machines; `read` reads it back."""
     lines = [f"name = {json.dumps(machine.name)}"]
     # Every key, defaults too: equal machines have equal texts, and the fingerprint does not depend on how a file was
-    # written. Machines and configurations from before there were widths and types keep their fingerprints: these keys
-    # stand where they say something.
+    # written. Machines and configurations from before there were certain keys keep their fingerprints: these keys stand
+    # where they say something.
+    values = {key: getattr(machine, key) for key in _SCALARS}
     lines += [
-        f"{key} = {_scalar(getattr(machine, key))}" for key in _SCALARS if key != "word_bits" or machine.word_bits < 64
+        f"{key} = {_scalar(value)}" for key, value in values.items() if key not in _DEFAULTS or value != _DEFAULTS[key]
     ]
     lines += [f"types = {json.dumps(machine.types)}"] if machine.types != ELEMENT_TYPES else []
     lines.append(f"adjacency = {json.dumps(_EVERY_PAIR if machine.adjacency is None else machine.adjacency)}")
     for unit in machine.units:
         lines += ["", "[[unit]]", *_unit_lines(unit)]
+    lines += [] if machine.energy is None else ["", "[energy]", *_energy_lines(machine.energy)]
     return "\n".join(lines) + "\n"
 
 
@@ -136,6 +159,61 @@ def _name(table: Table, key: str) -> str:
             table, f"'{name}' is not a name", "start with a letter; go on with letters, digits, `_` and `-`", key
         )
     return name
+
+
+def _optional_capacity(table: Table, key: str) -> int | None:
+    """Words per cycle: a capacity, by default without limit."""
+    return table.capacity(key, 1, _MOST_RATE) if key in table.content else None
+
+
+def _clock(table: Table) -> float | None:
+    """Clock in MHz, which a file states once, here or in `[stated]`. Errors: PL0304, PL0306, PL0307."""
+    if "clock_mhz" not in table.content:
+        return None
+    if stated_figures.parse_stated(table).clock_mhz is not None:
+        help = f"leave out the one of [{stated_figures.KEY}]"
+        raise _value_error(table, "the clock is stated twice", help, "clock_mhz")
+    return stated_figures.positive_number(table, "clock_mhz")
+
+
+def _energy(table: Table) -> Energy:
+    """Energy table: every access, operations, and exceptions from these. Errors: PL0303 to PL0306."""
+    section = table.table("energy")
+    section.reject_unknown(("source", *ACCESSES, "operation", "operations"))
+    exceptions = section.table("operations") if "operations" in section.content else None
+    if exceptions is not None:
+        exceptions.reject_unknown(_BY_NAME)
+    return Energy(
+        source=section.text("source"),
+        accesses={name: section.number(name, 0) for name in ACCESSES},
+        operation=section.number("operation", 0),
+        operations={} if exceptions is None else dict(_operation_energies(exceptions)),
+    )
+
+
+def _operation_energies(table: Table) -> Iterator[tuple[str, float]]:
+    """A number for all types of an operation, or a table of those of some."""
+    for operation, value in table.content.items():
+        if isinstance(value, dict):
+            by_type = table.table(operation)
+            by_type.reject_unknown(_BY_NAME[operation].types)
+            yield from ((f"{operation} {dtype}", by_type.number(dtype, 0)) for dtype in by_type.content)
+        else:
+            yield operation, table.number(operation, 0)
+
+
+def _energy_lines(energy: Energy) -> Iterator[str]:
+    yield f"source = {json.dumps(energy.source)}"
+    yield from (f"{name} = {json.dumps(energy.accesses[name])}" for name in ACCESSES)
+    yield f"operation = {json.dumps(energy.operation)}"
+    whole = {name: json.dumps(value) for name, value in energy.operations.items() if " " not in name}
+    parts: dict[str, list[str]] = {}
+    for name, value in energy.operations.items():
+        if " " in name:
+            parts.setdefault(name.split()[0], []).append(f"{name.split()[1]} = {json.dumps(value)}")
+    whole |= {name: f"{{ {', '.join(found)} }}" for name, found in parts.items()}
+    if whole:
+        yield f"operations = {{ {', '.join(f'{name} = {text}' for name, text in sorted(whole.items()))} }}"
 
 
 def _word_bits(table: Table) -> int:
@@ -321,7 +399,7 @@ def _value_error(table: Table, message: str, help: str, key: str, *inner: int) -
     return input_error("PL0307", message, span=table.value_span(key, *inner), help=help)
 
 
-def _scalar(value: int | None) -> str:
+def _scalar(value: float | None) -> str:
     return json.dumps(UNLIMITED if value is None else value)
 
 

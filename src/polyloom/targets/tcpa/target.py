@@ -23,15 +23,25 @@ from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Proof, Refit, Target
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.block_choice import SHORT_OF_CASES, SHORT_OF_ROOM, choose_blocks, list_extents
+from polyloom.targets.tcpa.block_choice import (
+    SHORT_OF_CASES,
+    SHORT_OF_ROOM,
+    choose_blocks,
+    list_extents,
+    minimum_cycles,
+)
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read_layouts
+from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.options import Options, block_sizes, positions
 from polyloom.targets.tcpa.place import REGION, Place, parse_place, region
 from polyloom.targets.tcpa.run import equivalence
-from polyloom.targets.tcpa.run.costs import costs
-from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, time_prediction
+from polyloom.targets.tcpa.run.access_counts import energy_shares
+from polyloom.targets.tcpa.run.costs import clock_mhz, costs
+from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, step_sequence, time_prediction
+from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
+from polyloom.targets.tcpa.run.program import find_machine
 from polyloom.targets.tcpa.run.summary import brief, summary
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
@@ -110,10 +120,20 @@ def _refit(
             plan_blocks(nest, plan, sizes, not source.exact, True), where.member, None, None, None, known
         )
 
-    def attempt(sizes: Mapping[str, int]) -> int:
-        return _predict(compile_in_blocks(sizes), values, where, options).cycles
+    machine, size = machine_file.load(where.member), _asked_region(where, options)
 
-    sizes = with_deep_stack(choose_blocks)(list_extents(nest, values), code, attempt)
+    def attempt(sizes: Mapping[str, int]) -> int:
+        made = compile_in_blocks(sizes)
+        if machine.has_whole_time:
+            closed = _closed_borders(size, options)
+            return time_prediction.predict_whole_time(made, values, size, machine, closed)
+        return _predict(made, values, where, options).cycles
+
+    loops = list_extents(nest, values)
+    # Where cases are short, blocks of all loops have more of them, and take long to try.
+    climbs = machine.has_whole_time and code in SHORT_OF_ROOM
+    enough = minimum_cycles(loops, size[0] * size[1]) * 5 // 4 if climbs else None
+    sizes = with_deep_stack(choose_blocks)(loops, code, attempt, enough)
     if sizes is None:
         return None
     text = ",".join(f"{name}={size}" for name, size in sizes.items())
@@ -150,10 +170,10 @@ def _instantiate(data: bytes, values: Mapping[str, int], where: Place | None, op
 
 
 def _predict(data: bytes, values: Mapping[str, int], where: Place | None, options: Options) -> Prediction:
-    size = _asked_region(where, options)
-    return time_prediction.predict(
-        data, values, size, options.candidate, read_layouts(options.layouts or {}), _closed_borders(size, options)
-    )
+    size, layouts = _asked_region(where, options), read_layouts(options.layouts or {})
+    machine = None if where is None else machine_file.load(where.member)
+    closed = _closed_borders(size, options)
+    return time_prediction.predict(data, values, size, options.candidate, layouts, closed, machine)
 
 
 def _closed_borders(size: tuple[int, int], options: Options) -> int:
@@ -217,7 +237,29 @@ def _facts(program: Program, execution: Execution | None) -> dict[str, Json]:
     # Of a file that was loaded nobody knows the region that was asked for, only the one that was used.
     asked = program.place is not None or program.options.pes is not None
     region = list[Json](_asked_region(program.place, program.options)) if asked else None
-    return {"region": region, **known, "phases": _phases(alone, execution)}
+    return {"region": region, **known, "phases": _phases(alone, execution), **_time(program, execution)}
+
+
+def _time(program: Program, execution: Execution | None) -> dict[str, Json]:
+    """Whole time, where the machine is known: as predicted, unless there is an execution, which has counts, too."""
+    found, where = step_sequence.run(program.data), cast("Place | None", program.place)
+    machine = find_machine(found.steps[0].data, where.member if where else None) if found.steps else None
+    if machine is None:
+        return {}
+    ran = None if execution is None else cast(plan_execution.Execution, execution.detail)
+    cycles = None if ran is None else [phase.cycles for phase in ran.phases]
+    time, clock = measure_time(found, machine, cycles), clock_mhz(machine, where)
+    seconds = {} if clock is None else {"seconds": time.total / (clock * 1e6)}
+    return {"time": {**time.as_dict(), **seconds}, **({} if ran is None else _counts(ran, machine))}
+
+
+def _counts(ran: plan_execution.Execution, machine: Machine) -> dict[str, Json]:
+    """Access counts, and the shares of energy where the machine has a table of it."""
+    counts = ran.counts
+    if machine.energy is None:
+        return {"counts": dict[str, Json](counts)}
+    shares = dict[str, Json](energy_shares(machine.energy, counts))
+    return {"counts": dict[str, Json](counts), "energy": {"source": machine.energy.source, "shares": shares}}
 
 
 def _phases(alone: Sequence[dict[str, Json]], execution: Execution | None) -> list[Json]:

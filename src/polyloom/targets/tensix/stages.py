@@ -15,6 +15,7 @@ from polyloom.targets.target import Execution, Job, Json, Kind
 from polyloom.targets.tensix.map.loops.compile import Content, compile_stages
 from polyloom.targets.tensix.map.loops.form import CUT, FORM
 from polyloom.targets.tensix.map.phases import compile as phases
+from polyloom.targets.tensix.map.phases.alternatives import Alternatives, compile_alternatives
 from polyloom.targets.tensix.map.spread.compile import compile_spread, no_product
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.run import spread as spreading
@@ -51,11 +52,13 @@ def compile_subject(subject: Subject, place: Place, values: Mapping[str, int]) -
     if place.member != "wormhole":
         message = f"loops run on Wormhole only: the unpackers of {place.member.capitalize()} are not modelled"
         raise input_error("PL1232", message, help="write --on tensix")
-    content = cast("Content | phases.Content", subject.content)
+    content = cast("Content | phases.Content | Alternatives", subject.content)
     if place.grid is not None:
         if isinstance(content, Content):
             return compile_spread(content, subject.signature, values, place.grid)
         raise no_product(f"`{subject.signature.name}` is no product")
+    if isinstance(content, Alternatives):
+        return compile_alternatives(content, subject.signature, values, subject.watch)
     if isinstance(content, Content):
         return compile_stages(content, subject.signature, values, subject.watch)
     try:
@@ -82,7 +85,8 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     if stages[0]["what"] == phases.PHASES:
         busy = cast("dict[str, float]", data["utilization"])["vector"]
         statements = f"{data['format']}, phases of {data['tiles']} statements"
-        return [("elements", statements), ("cycles", f"{data['cycles']}, vector unit busy {busy:.1%}")]
+        rows = [("elements", statements), ("cycles", f"{data['cycles']}, vector unit busy {busy:.1%}")]
+        return [*rows, ("no stages", str(data["reason"]))] if "reason" in data else rows
     if "grid" in data:
         return _grid_rows(data, operands)
     unit, used = stages[0]["unit"], cast("dict[str, float]", data["utilization"])

@@ -108,8 +108,9 @@ class _Lowering:
         match statement:
             case Store():
                 return self.store(statement, around)
-            case For(loop=name, lower=lower, upper=upper, body=body, step=step, span=span):
-                return (Loop(name, lower, upper, self.statements(body, around.enter_loop(statement)), step, span),)
+            case For(loop=name, lower=lower, upper=upper, step=step, span=span):
+                body = self.statements(statement.body, around.enter_loop(statement))
+                return (Loop(name, lower, upper, body, step, span, called=statement.called),)
             case If(condition=condition, body=body, orelse=orelse, span=span):
                 pieces = condition.pieces
                 holds = pieces[0].constraints if len(pieces) == 1 else ()

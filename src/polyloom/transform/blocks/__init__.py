@@ -13,7 +13,6 @@ A machine whose FIFOs and banks hold a block then runs any size.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -32,8 +31,6 @@ from polyloom.transform.blocks.windows import BlockNest, Origin, block_nest
 from polyloom.transform.dataflow import analyse
 from polyloom.transform.phases import make_plan
 from polyloom.transform.stepped_plan import constant_shape, counter_bounds, number_programs, project_parameters
-
-_NUMBERED = re.compile(r"(.+)_[0-9]+")
 
 
 def plan_blocks(
@@ -72,21 +69,24 @@ def _has_cut(loop: Loop, sizes: Mapping[str, int]) -> bool:
 
 
 def loop_sizes(nest: Nest, sizes: Mapping[str, int]) -> dict[str, int]:
-    """Block sizes by the nest's own names of loops: a name is that of one loop, or of all loops that the source calls
-    so, which are `i`, `i_2` and so on. Errors: PL0824.
+    """Block sizes by the nest's own names of loops: a name is that of all loops that the source calls so, or the
+    nest's own name of one of them, which takes precedence. Errors: PL0824.
     """
-    found = dict[str, int]()
-    own = [loop.name for loop in loop_nodes(nest.body)]
+    loops = list(loop_nodes(nest.body))
+    found, numbered = dict[str, int](), dict[str, int]()
     for name, size in sizes.items():
-        called = [n for n in own if n == name] + [n for n in own if (m := _NUMBERED.fullmatch(n)) and m[1] == name]
-        if not called:
+        called = {loop.name: size for loop in loops if name == (loop.called or loop.name)}
+        own = {loop.name: size for loop in loops if name == loop.name}
+        if not called and not own:
             message = f"there is no loop `{name}` to cut into blocks"
-            raise PolyloomError(Diagnostic("PL0824", message, USAGE, help=nearest(name, own, "loop")))
+            known = dict.fromkeys(loop.called or loop.name for loop in loops)
+            raise PolyloomError(Diagnostic("PL0824", message, USAGE, help=nearest(name, known, "loop")))
         if size < 1:
             message = f"a block of {size} iterations of `{name}` is none"
             raise PolyloomError(Diagnostic("PL0824", message, USAGE, help="give a size of at least 1"))
-        found |= {n: size for n in called if n not in sizes or n == name}
-    return found
+        found |= called
+        numbered |= {} if called else own
+    return found | numbered
 
 
 @dataclass

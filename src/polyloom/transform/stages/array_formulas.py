@@ -10,7 +10,7 @@ broadcast is multiplied by ones with the dimensions that it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from polyloom.analysis.dataflow import refuse
@@ -46,7 +46,6 @@ from polyloom.ir.operations import FLOATS, ElementType
 from polyloom.names import dotted_name, fresh_name
 from polyloom.sets import Affine
 from polyloom.transform.arrays.elements import Place, places
-from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.array_terms import (
     EVERYWHERE,
     apply_operation,
@@ -64,6 +63,7 @@ from polyloom.transform.stages.array_terms import (
     summed_dimensions,
     view_elements,
 )
+from polyloom.transform.stages.terms import addends
 
 _LETTERS = "ijklmnpqrst"
 
@@ -76,10 +76,12 @@ class ArrayFormulas:
     views: Program
 
 
-def array_formulas(program: Program) -> ArrayFormulas:
-    """Formulas of a program. Raises `Unlike` for what is neither a sum of products nor element by element."""
+def array_formulas(program: Program, stores: Iterable[Store]) -> ArrayFormulas:
+    """Formulas of a program, whose straight-line form is `stores`. Raises `Unlike` for what is neither a sum of
+    products nor element by element.
+    """
     reader = _Reader(program)
-    for store in straighten(program):
+    for store in stores:
         reader.store(store)
     return reader.finish()
 
@@ -109,7 +111,9 @@ class _Reader:
             there = self.align_fixed(there, target, whole)
             value = there if inside is None else Cases(inside, there, self.contents[target.name], whole, store.span)
         if not is_movement(value, self.storage):
-            value = self.define(value, whole, target.name, store.span)
+            # What is all of a computed array is no copy of it.
+            is_whole = isinstance(value, Read) and (value.index, value.shape) == (axes(len(whole)), whole)
+            value = value if is_whole and whole else self.define(value, whole, target.name, store.span)
         elif whole and not shape(value):
             # A number alone would not say how many elements the array has.
             value = Cases(EVERYWHERE, value, value, whole, store.span)
@@ -144,7 +148,8 @@ class _Reader:
         name = fresh_name(label, self.taken, dotted_name)
         used = {*own, *summed_dimensions(term)}
         kept = {d: e for d, e in self.dims.items() if d in used}
-        self.definitions.append(Definition(name, label, own, kept, term, dtype(value), span))
+        # A name of the compiler has what the source calls the array before its dot.
+        self.definitions.append(Definition(name, label.split(".")[0], own, kept, term, dtype(value), span))
         self.values[name] = value
         return read_array(Storage(name, dtype(value), tuple(extents)), span)
 
@@ -183,7 +188,7 @@ class _Reader:
                 own, rest = iter(self.fresh_dims([shape(source)[n] for n in reduced])), iter(at)
                 inner = tuple(next(own) if n in reduced else next(rest) for n in range(len(shape(source))))
                 over = [str(inner[n]) for n in reduced]
-                return self.sum(self.term(source, inner, frozenset()), over, needed, dtype(value), value.span)
+                return self.sum(self.summand(source, inner), over, needed, dtype(value), value.span)
             case Reduce(operation=operation, span=span):
                 return refuse(f"stages sum along a dimension, and `{operation}` is no sum", span)
             case Contract():
@@ -194,6 +199,25 @@ class _Reader:
                 return refuse("running sums are no stage: each element needs the one before", span)
             case _:
                 raise AssertionError(f"{type(value).__name__} only moves")
+
+    def summand(self, value: Value, at: Place) -> Term:
+        """Summand: a product's factors are arrays, and one that is a formula reads what is computed with all dimensions
+        that it has.
+        """
+        if isinstance(value, Apply) and value.operation in ("add", "sub", "neg"):
+            made = [self.summand(o, at if shape(o) else ()) for o in value.operands]
+            return apply_operation(value.operation, made, value.span)
+        return self.product_factor(value, at)
+
+    def product_factor(self, value: Value, at: Place) -> Term:
+        if isinstance(value, Apply) and value.operation == "mul":
+            made = [self.product_factor(o, at if shape(o) else ()) for o in value.operands]
+            return apply_operation(value.operation, made, value.span)
+        # Twice, because which dimensions a formula has shows only in its term.
+        term = self.term(value, at, frozenset())
+        own = free_dimensions(term)
+        is_spread = any(leaf.array in self.values and len(leaf.index) < len(own) for leaf in leaves(term))
+        return self.term(value, at, own) if is_spread and isinstance(term, terms.Apply) else term
 
     def move_element(self, value: Value, at: Place) -> Term:
         """An element of what only moves: a number, an argument's own element, or one of a view."""
@@ -275,10 +299,10 @@ class _Reader:
         """Summand as a product of two groups of factors that share the dimension of the sum alone: ones where there is
         but one, with the dimensions that the sum is missing.
         """
-        groups = factor_groups(term, over)
-        if groups == 2 and not missing:
+        summed = [part for part, _ in addends(term)]
+        if not missing and all(factor_groups(part, over) == 2 for part in summed):
             return term
-        if groups > 1:
+        if factor_groups(term, over) > 1:
             refuse("a sum of products is spread over the elements of another array", span)
         # The matrix unit alone sums along a dimension, and only products.
         ones = self.array_of_ones([*sorted(missing), over], kind)

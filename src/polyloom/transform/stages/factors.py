@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from polyloom.analysis.contraction import narrow
 from polyloom.analysis.dataflow import refuse
-from polyloom.ir.formula import Apply, Definition, Leaf, Term, leaves, term_type
+from polyloom.ir.formula import Apply, Definition, Leaf, Sum, Term, leaves, subterms, term_type
 from polyloom.ir.operations import ElementType
 from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.terms import multiply_factors, product_factors, strip_conversion
@@ -28,8 +28,9 @@ class Scope:
     exact: bool
 
     def dims(self, term: Term) -> tuple[str, ...]:
-        """Dimensions of a term, in the order of the loops."""
+        """Free dimensions of a term, in the order of the loops: not those of sums in it."""
         found = {name for leaf in leaves(term) for at in leaf.index for name in at.symbols}
+        found -= {part.dimension for part in subterms(term) if isinstance(part, Sum)}
         d = self.definition
         return tuple(name for name in dict.fromkeys((*d.dims, *d.extents)) if name in found)
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from polyloom.analysis.contraction import Contraction, Matrix, to_contraction
 from polyloom.analysis.dataflow import refuse
-from polyloom.ir.formula import Apply, Leaf, Number, Term, index_dimension, leaves
+from polyloom.ir.formula import Leaf, index_dimension, leaves
 from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.transform.stages.padding import padding_value
 
 _Flat = tuple[tuple[int, ...], tuple[int, ...], bool]
 """Rows and columns, and whether the matrix is wrapped."""
@@ -46,8 +47,6 @@ class Applied:
 
 
 Arranged = Multiplied | Applied
-_KEEPS_ZERO = frozenset(("move", "add", "sub", "neg", "abs", "min", "max", "and", "or", "xor", "tanh", "sin"))
-"""Operations that give 0 where all operands are 0."""
 
 
 def assign_layouts(program: Program) -> tuple[Arranged, ...]:
@@ -154,33 +153,9 @@ def _check_padding(program: Program) -> None:
     for stage in program.stages:
         zeros = [is_clean.get(name, True) for name in stage.reads]
         if isinstance(stage, Formula):
-            is_clean[stage.result] = _keeps_zero(stage.term, is_clean)
+            is_clean[stage.result] = padding_value(stage.term, is_clean) == 0
             continue
         if not any(zeros):
             message = f"both factors of `{stage.label}` are computed, and neither is 0 where its inputs are"
             refuse(message, stage.span)
         is_clean[stage.result] = all(zeros)
-
-
-def _keeps_zero(term: Term, is_clean: Mapping[str, bool]) -> bool:
-    """Whether a formula is 0 where arrays are that are `is_clean` or given: padding is computed along with the
-    elements.
-    """
-    if isinstance(term, Leaf):
-        return is_clean.get(term.array, bool(term.index))
-    if isinstance(term, Number):
-        return term == Number(0)
-    assert isinstance(term, Apply), "stages are without sums"
-    zeros = [_keeps_zero(operand, is_clean) for operand in term.operands]
-    match term.operation:
-        case "mul" | "and":
-            return any(zeros)
-        case "madd":
-            return any(zeros[:2]) and zeros[2]
-        case "select":
-            return all(zeros[1:])
-        case "div":
-            # A divisor without an index is the same for elements and padding: where it is 0, no element is a number.
-            return zeros[0] and not any(leaf.index for leaf in leaves(term.operands[1]))
-        case operation:
-            return operation in _KEEPS_ZERO and all(zeros)

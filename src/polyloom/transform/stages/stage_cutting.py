@@ -46,6 +46,7 @@ from polyloom.transform.stages.terms import (
     multiply_factors,
     product_factors,
     split_sum,
+    substitute_dimensions,
 )
 
 STAGES: Final = Form(stage_text.print_stages, stage_verify.verify)
@@ -78,6 +79,7 @@ class _Cutter:
         self.types: dict[str, ElementType] = {**formulas.types}
         self.shapes: dict[str, tuple[Affine, ...]] = {**formulas.shapes}
         self.taken = {*formulas.shapes, *(d.name for d in formulas.definitions)}
+        self.numbered = dict[object, str]()
 
     def cut(self, d: Definition) -> None:
         """Stages of one definition; its last one computes its name."""
@@ -211,13 +213,33 @@ class _Cutter:
         return self.add(Formula(name, dims, term, d.label, tuple(self.summed), d.span), dtype)
 
     def add(self, stage: Stage, dtype: ElementType) -> Leaf:
+        """Array of a stage, or of an equal one before it (value numbering; Cocke and Schwartz 1970)."""
+        shape = tuple(self.d.extents[n] for n in stage.dims)
+        number = dtype, shape, _without_names(stage, self.d)
+        # What definitions are called is read by others, and by outputs.
+        if stage.result != self.d.name and number in self.numbered:
+            return result_element(self.numbered[number], stage.dims)
+        self.numbered.setdefault(number, stage.result)
         self.types[stage.result] = dtype
-        self.shapes[stage.result] = tuple(self.d.extents[n] for n in stage.dims)
+        self.shapes[stage.result] = shape
         self.stages.append(stage)
         return result_element(stage.result, stage.dims)
 
     def fresh(self) -> str:
         return fresh_name(self.d.label, self.taken)
+
+
+def _without_names(stage: Stage, d: Definition) -> Stage:
+    """Stage with numbers in the place of its dimensions, and without names of its own."""
+    names = stage.dims if isinstance(stage, Formula) else (*stage.dims, stage.over)
+    places = {name: Affine.symbol(f"${n}") for n, name in enumerate(names)}
+    dims = tuple(str(places[name]) for name in stage.dims)
+    if isinstance(stage, Formula):
+        return replace(stage, result="", dims=dims, term=substitute_dimensions(stage.term, places, {}), label="")
+    left, right = (
+        replace(leaf, index=tuple(form.substitute(places) for form in leaf.index)) for leaf in (stage.left, stage.right)
+    )
+    return replace(stage, result="", dims=dims, left=left, right=right, over=str(d.extents[stage.over]), label="")
 
 
 def _substitute(part: Term, leaf: Leaf, found: Term) -> Term | None:

@@ -92,12 +92,12 @@ def _inline_reads(
         # Dimensions of sums get new names, because the reader may have the same ones.
         summed = {d: fresh_name(d, names, dotted_name) for d in other.extents if d not in other.dims}
         extents.update({new: other.extents[d] for d, new in summed.items()})
-        return _at_index(other.term, summed, dict(zip(other.dims, term.index, strict=True)))
+        return substitute_dimensions(other.term, dict(zip(other.dims, term.index, strict=True)), summed)
 
     return replace(definition, term=rewrite_term(definition.term, change), extents=extents)
 
 
-def _at_index(term: Term, summed: Mapping[str, str], index: Mapping[str, Affine]) -> Term:
+def substitute_dimensions(term: Term, index: Mapping[str, Affine], summed: Mapping[str, str]) -> Term:
     """Term of a definition at an index, with other names of the dimensions of its sums."""
     values = {**index, **{d: Affine.symbol(new) for d, new in summed.items()}}
 

@@ -89,6 +89,13 @@ def test_instructions_are_counted_within_a_run(functional: bool) -> None:
 
 
 @pytest.mark.parametrize("functional", [False, True])
+def test_a_write_of_a_counter_does_not_count_itself(functional: bool) -> None:
+    text = "csrwi mhpmevent3, 2\nli t0, 120\ncsrw mhpmcounter3, t0\nnop\nnop\nnop\ncsrrwi t1, mhpmcounter3, 0\n"
+    text += STORE_T1
+    assert kept(run(FIRST_HARTS + text, functional=functional).read(OUT, (1,), np.uint64)) == [123]
+
+
+@pytest.mark.parametrize("functional", [False, True])
 def test_a_cooperative_load_is_fetched_once(functional: bool) -> None:
     group = 1 << 16 | 0xFF << 8 | 3
     mode = esr(COOP, 1) + csr(0x804, group)

@@ -22,16 +22,18 @@ _DEFINE: Final = re.compile(r"^(EXTRA_CFLAGS|EXTRA_SRC|COMPILE_OPT)\s*[:+?]?=\s*
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Test of the list: the source's name, its folder, and which minions and threads run."""
+    """Test of the list: the source's name, its folder, which minions and threads run, and options of the compiler."""
 
     name: str
     folder: str
     minions: int
     threads: int
+    options: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        return f"{self.folder}/{self.name} {self.minions:#x} {self.threads:#x}"
+        title = f"{self.folder}/{self.name} {self.minions:#x} {self.threads:#x}"
+        return " ".join((title, *self.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,8 @@ def _call_cases(node: ast.stmt, strings: dict[str, ast.expr]) -> Iterator[Case]:
     if any(build in _ONE_NEIGHBOURHOOD for build in builds):
         name, folder = ("".join(_texts(each, strings)) for each in call.args[:2])
         arguments = given.get("plusargs", "")
-        yield Case(name, folder, _mask(arguments, "MINION"), _mask(arguments, "THREAD"))
+        options = tuple(re.findall(r"-D\w+(?:=\w+)?", given.get("diag_compile_opts", "")))
+        yield Case(name, folder, _mask(arguments, "MINION"), _mask(arguments, "THREAD"), options)
 
 
 def _texts(node: ast.expr, strings: dict[str, ast.expr]) -> Iterator[str]:

@@ -39,9 +39,66 @@ _LANGUAGES: Final = {".cc": _CPP, ".cpp": _CPP, ".c": _C, ".S": ASSEMBLY, ".s": 
 _HEADERS: Final = ("include", "vpu/compare", "vpu/computational", "micro_kernels", "vpu/trans", "vm_boundary/common")
 # C++ has no library here; these of its headers hold C's (C++17, 20.5.1.2).
 _SHIMS: Final = {
-    "cstdint": "stdint.h", "cinttypes": "inttypes.h", "cstddef": "stddef.h", "cstring": "string.h",
-    "cassert": "assert.h", "cstdlib": "stdlib.h", "cstdio": "stdio.h",
+    "cinttypes": "inttypes.h", "cstring": "string.h", "cassert": "assert.h", "cstdlib": "stdlib.h",
+    "cstdio": "stdio.h",
 }  # fmt: skip
+_STANDARD: Final = {
+    "array": """\
+#pragma once
+#include <utility>
+namespace std {
+template <typename T, size_t N> struct array {
+    T held[N];
+    constexpr T& operator[](size_t n) { return held[n]; }
+    constexpr const T& operator[](size_t n) const { return held[n]; }
+    constexpr T* begin() { return held; }
+    constexpr T* end() { return held + N; }
+    constexpr const T* begin() const { return held; }
+    constexpr const T* end() const { return held + N; }
+    constexpr size_t size() const { return N; }
+    constexpr T* data() { return held; }
+};
+}
+""",
+    "type_traits": """\
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+namespace std {
+using ::size_t; using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
+template <bool B, typename T, typename F> struct conditional { using type = T; };
+template <typename T, typename F> struct conditional<false, T, F> { using type = F; };
+template <typename T> struct remove_reference { using type = T; };
+template <typename T> struct remove_reference<T&> { using type = T; };
+}
+""",
+    "utility": """\
+#pragma once
+#include <type_traits>
+namespace std {
+template <typename T> constexpr T&& forward(typename remove_reference<T>::type& value) { return (T&&)value; }
+template <typename T> constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
+template <typename T> constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
+template <typename T, T... N> struct integer_sequence {
+    static constexpr size_t size() { return sizeof...(N); }
+};
+template <size_t... N> using index_sequence = integer_sequence<size_t, N...>;
+template <size_t N> using make_index_sequence = __make_integer_seq<integer_sequence, size_t, N>;
+}
+""",
+    "cstdint": "#pragma once\n#include <type_traits>\n",
+    "cstddef": "#pragma once\n#include <type_traits>\n",
+    "algorithm": "#pragma once\n#include <utility>\n",
+}
+"""What the tests use of C++'s own headers (C++17, 23.3.7, 23.15, 23.2, 28.7.8)."""
+_LIBRARY: Final = """\
+__attribute__((weak)) void* memcpy(void* to, const void* from, unsigned long size) {
+    for (unsigned long n = 0; n < size; ++n) ((char*)to)[n] = ((const char*)from)[n];
+    return to;
+}
+"""
+"""What compilers call for copies of structures (C11, 7.24.2.1)."""
 
 
 def run_case(root: Path, case: Case) -> str:
@@ -61,7 +118,7 @@ def run_case(root: Path, case: Case) -> str:
 
 def _run_on(member: str, root: Path, source: Path, case: Case) -> str:
     try:
-        elf = _compile(root / DIAGNOSTICS, source, member)
+        elf = _compile(root / DIAGNOSTICS, source, member, case.options)
         # Counters and starvation need time; loops over all values take too long in it.
         outcomes = (_run(elf, case, member, functional=functional) for functional in (True, False))
         return next((found for found in outcomes if found == PASS), None) or _run(elf, case, member, functional=True)
@@ -70,25 +127,28 @@ def _run_on(member: str, root: Path, source: Path, case: Case) -> str:
         return f"{error.diagnostics[0].code} {message[:100]}".replace("\n", " ").strip()
 
 
-def _compile(diagnostics: Path, source: Path, member: str = ERBIUM) -> bytes:
+def _compile(diagnostics: Path, source: Path, member: str, given: tuple[str, ...]) -> bytes:
     build = read_build(source.parent)
     boot = ("common/boot.S",) if _has_start(source) else ("common/boot.S", "common/crt.S")
     paths = [*(str(diagnostics / each) for each in boot), str(source), *build.sources]
     units = [(_LANGUAGES[Path(path).suffix], f"{include_directive(path)}\n") for path in paths]
+    units.append((_C, _LIBRARY))
     with TemporaryDirectory() as made:
         Path(made, "data.raw").write_bytes(_random_bytes())
         for name, header in _SHIMS.items():
             Path(made, name).write_text(f"#include <{header}>\n", encoding="utf-8")
+        for name, text in _STANDARD.items():
+            Path(made, name).write_text(text, encoding="utf-8")
         registers = diagnostics.parents[3] / "rtl" / "shire" / "esr" / "scripts"
         folders = (made, str(source.parent), *(str(diagnostics / each) for each in _HEADERS), str(registers))
         script = (diagnostics / "common" / "erbium.ld").read_text(encoding="utf-8")
         defines: tuple[str, ...] = ()
         if member == DEFAULT:
-            # Addresses of MRAM become addresses of DRAM.
-            script = re.sub(r"0x40(\w{6})\b", r"0x8040\1", script)
-            defines = ("ESR_MEMORY_REGION=0x100000000UL", "STACK_BASE=0x8041000000")
+            # Addresses of MRAM become addresses of DRAM, in the first GiB: tests map that page for their code.
+            script = re.sub(r"0x40(\w{6})\b", r"0x8001\1", script)
+            defines = ("ESR_MEMORY_REGION=0x100000000UL", "STACK_BASE=0x8002000000")
         return bare_executable(
-            units, script, TRIPLE, Options(includes=folders, defines=defines), *_FLAGS, *build.options,
+            units, script, TRIPLE, Options(includes=folders, defines=defines), *_FLAGS, *build.options, *given,
             encoded=partial(encode_vendor_instructions, floats=True),
         )  # fmt: skip
 

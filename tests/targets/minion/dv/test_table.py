@@ -17,6 +17,7 @@ always = ' +LEVEL=1 '
 t('good', 'good', ['neigh'], tags=['a'], plusargs='+THREAD_MASK=0x3' + always)
 t('good', 'good', ['neigh', 'shire'], test_name='again', plusargs='+THREAD_MASK=0x3 +MINION_MASK=0x1' + always)
 t('many', 'deep/many', one, plusargs=f'+MINION_MASK=0xFF' + always)
+t('good', 'good', one, diag_compile_opts="EXTRA_CFLAGS='-DEXPECTED=3 -DLEVEL'", plusargs=always)
 t('soc', 'soc', ['fc'], plusargs=always)
 """
 BOOT: Final = """\
@@ -49,7 +50,10 @@ SECTIONS { .bootrom : { *(.bootrom) } > bootrom
            .bss : { *(.bss .bss.* .sbss .sbss.*) } > mram }
 """
 COMMON: Final = """\
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <utility>
 #define END(word) asm volatile("csrw validation0, %0" : : "r"(word))
 #define PASS END(0x1FEED000ul)
 #define FAIL END(0x50BAD000ul)
@@ -57,6 +61,8 @@ COMMON: Final = """\
 GOOD: Final = """\
 #include "common.h"
 volatile float data[8] __attribute__((aligned(32))) = {1, 2, 3, 4, 5, 6, 7, 8};
+constexpr std::array<std::uint32_t, 2> words = {{3, 4}};
+static_assert(std::max(words[0], words[1]) == 4 && std::make_index_sequence<2>{}.size() == 2);
 int main() {
     uint32_t lane;
     asm volatile("flw.ps f1, 0(%1)\\n fadd.ps f2, f1, f1 /* both */; fmvs.x.ps %0, f2, 3"
@@ -108,7 +114,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def test_cases_are_those_of_one_neighbourhood(checkout: Path) -> None:
     found = [case.title for case in read_cases(checkout)]
-    assert found == ["deep/many/many 0xff 0x1", "good/good 0x1 0x3"]
+    assert found == ["deep/many/many 0xff 0x1", "good/good 0x1 0x1 -DEXPECTED=3 -DLEVEL", "good/good 0x1 0x3"]
 
 
 def test_makefiles(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ import polyloom as pl
 from polyloom.targets.minion import compile as compiling
 from polyloom.targets.minion.map.assembly import executable
 from polyloom.targets.minion.map.frame import Part
+from polyloom.targets.minion.map.product import compile as product
+from polyloom.targets.minion.map.product.staging.operand_staging import staged_loop
+from polyloom.targets.minion.map.product.staging.ring import Stage
 from polyloom.targets.minion.words.note import Note
 
 HALVES = """parameter N >= 0, M >= 0, K >= 0
@@ -23,6 +26,7 @@ for 0 <= i < N, 0 <= j < M, 0 <= k < K do
   c[i, j, k] = c[i, j, k-1] + to_f32(A[i, k]) * to_f32(B[k, j]) if k >= 1
   C[i, j] = c[i, j, k] if k = K - 1
 """
+BYTES = HALVES.replace("f16", "i8").replace("f32", "i32")
 WORDS = HALVES.replace("f16", "f32").replace("to_f32", "")
 TRANSPOSED = WORDS.replace("A[N, K]", "A[K, N]").replace("A[i, k]", "A[k, i]")
 
@@ -41,6 +45,8 @@ def compiled(tmp_path: Path, source: str, minions: int = 32) -> pl.Compiled:
         (TRANSPOSED, 32, (64, 256, 128)),
         (HALVES, 32, (128, 128, 256)),
         (HALVES, 64, (128, 128, 320)),
+        (BYTES, 64, (128, 128, 512)),
+        (BYTES, 32, (64, 128, 512)),
     ],
 )
 def test_whole_shires(tmp_path: Path, source: str, minions: int, sizes: tuple[int, int, int]) -> None:
@@ -64,6 +70,21 @@ def test_no_packing_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         kernel = replace(compiled(tmp_path, HALVES, minions), _made={})
         kernel.prepare_instance({"N": 64, "M": 128, "K": 256})
         assert (packs in reasons) is before
+
+
+def test_bytes_are_packed_where_it_takes_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packing in the loop makes each step longer, and packing in front of it the start: few steps are packed there."""
+    packs = list[bool]()
+
+    def note_packing(stage: Stage, prefix: str) -> list[str]:
+        packs.append(stage.packs)
+        return staged_loop(stage, prefix)
+
+    monkeypatch.setattr(product, "staged_loop", note_packing)
+    for depth in (512, 4096):
+        kernel = replace(compiled(tmp_path, BYTES, 1024), _made={})
+        kernel.prepare_instance({"N": 512, "M": 512, "K": depth})
+    assert packs == [True, False]
 
 
 def test_two_products_that_pack(tmp_path: Path) -> None:

@@ -41,10 +41,11 @@ def test_networks(name: str, tmp_path: Path) -> None:
     assert result.data["hazards"] == []
     found, right = result.outputs["Y" if name == "layers" else "O"], expected(name, arrays)
     assert np.abs(found - right).max() <= 1e-4 * np.abs(right).max()
-    every, _ = run(name, 256, tmp_path, all_minions=True)
-    assert result.cycles is not None and every.cycles is not None
-    assert result.cycles < every.cycles
-    used = cast(int, result.data["minions_used"])
+    one, _ = run(name, 32, tmp_path, all_minions=True)
+    assert result.cycles is not None and one.cycles is not None
+    assert cast(int, result.data["minions_used"]) > 32
+    assert result.cycles < one.cycles
+    assert abs(cast(int, result.data["predicted_cycles"]) / result.cycles - 1) < 0.12
+    # Shires own rows, so that what is between phases stays in theirs.
     places = {where for _, where, _ in cast("list[tuple[str, str, int]]", result.data["intermediates"])}
-    assert places == {"scratchpad" if used <= 32 else "DRAM"}
-    assert cast(int, every.data["minions_used"]) == 256
+    assert places == {"scratchpad"}

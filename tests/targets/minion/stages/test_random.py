@@ -16,11 +16,11 @@ import polyloom as pl
 MINIONS = [1, 2, 3, 7, 8, 16, 32, 32, 64]
 
 
-def check(seed: int, tmp_path: Path) -> None:
+def check(seed: int, tmp_path: Path, minions: list[int] = MINIONS) -> None:
     made, rng = kernel(seed), Random(seed)
     path = tmp_path / "f.py"
     path.write_text(made.text)
-    compiled = pl.compile(str(path), on=f"minion:{rng.choice(MINIONS)}", exact=rng.random() < 0.25)
+    compiled = pl.compile(str(path), on=f"minion:{rng.choice(minions)}", exact=rng.random() < 0.25)
     assert compiled.subject is not None
     given = inputs(made, seed)
     taken = {a.name for a in compiled.subject.signature.arguments if a.is_input}

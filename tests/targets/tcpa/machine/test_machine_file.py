@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polyloom.codes import CODES
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.operations import BY_NAME, CONVERSIONS, DIVISIONS, ELEMENT_TYPES, OPERATIONS, STORED, ElementType
-from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
+from polyloom.targets.tcpa.machine import ACCESSES, FunctionalUnit, Machine
 from polyloom.targets.tcpa.machine_file import fingerprint, load, members, read, resolve
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
@@ -46,6 +46,11 @@ def machines(draw: st.DrawFn) -> Machine:
         half_spaces=draw(st.booleans()),
         bank_words=capacity(1 << 31),
         rows=capacity(4096),
+        bank_halves=draw(st.integers(1, 2)),
+        dma_words=capacity(1 << 16),
+        dma_request_cycles=draw(st.integers(0, 99)),
+        configuration_words=capacity(1 << 16),
+        clock_mhz=draw(st.none() | st.floats(0.001, 9999)),
     )
 
 
@@ -65,6 +70,31 @@ def test_a_machine_from_before_widths_keeps_its_fingerprint() -> None:
     # Also that of `mine` as it was: configurations that were made for it are run.
     assert fingerprint(read(BASE + "word_bits = 64\n", "mine")) == fingerprint(read(BASE, "mine"))
     assert "word_bits" not in resolve(load("wide")) and "\ntypes" not in resolve(load("wide"))
+
+
+def test_memory_and_configuration_are_without_limit_where_a_file_says_nothing() -> None:
+    keys = {
+        "dma_words": None,
+        "dma_request_cycles": 0,
+        "configuration_words": None,
+        "bank_halves": 1,
+        "clock_mhz": None,
+    }
+    wide, mid, mid16 = load("wide"), load("mid"), load("mid16")
+    assert {key: getattr(wide, key) for key in keys} == keys and not set(keys).intersection(resolve(wide).split())
+    same = 'dma_words = "unlimited"\ndma_request_cycles = 0\nconfiguration_words = "unlimited"\nbank_halves = 1\n'
+    assert fingerprint(read(BASE + same, "mine")) == fingerprint(read(BASE, "mine"))
+    assert [getattr(mid, key) for key in keys] == [2, 6, 1, 2, None]
+    assert [getattr(mid16, key) for key in keys] == [2, 6, 1, 1, None]
+
+
+def test_energies_read_back() -> None:
+    machine = read(BASE + ENERGY + "operations = { mul = { i32 = 3.1, f32 = 4 }, add = 0.1 }\n", "mine")
+    assert machine.energy is not None and read(resolve(machine), "again") == machine
+    names = ("mul i32", "mul f32", "mul i8", "add f32", "xor i32")
+    assert [machine.energy.operation_energy(name) for name in names] == [3.1, 4, 0.5, 0.1, 0.5]
+    assert machine.energy.accesses["hop"] == ACCESSES.index("hop")
+    assert fingerprint(machine) != fingerprint(read(BASE, "mine"))
 
 
 def test_members() -> None:
@@ -125,6 +155,8 @@ def test_latencies_of_wide() -> None:
 
 BASE = 'name = "mine"\nbased_on = "wide"\n'
 UNIT = BASE + '[[unit]]\nname = "alu"\noperations = ["add", "mul"]\n'
+ACCESS_ENERGIES = "".join(f"{name} = {n}\n" for n, name in enumerate(ACCESSES))
+ENERGY = f'[energy]\nsource = "a table"\n{ACCESS_ENERGIES}operation = 0.5\n'
 FAULTY = {
     "endless_integer": 'based_on = "wide"\nchannels = ' + "9" * 5000 + "\n",
     "endless_brackets": 'based_on = "wide"\nchannels = ' + "[" * 5000 + "\n",
@@ -166,6 +198,21 @@ FAULTY = {
     "type_wider_than_words": BASE + 'word_bits = 32\ntypes = ["i32", "f64"]\n',
     "machine_of_unknown_type": BASE + 'types = ["i32", "int8"]\n',
     "no_unit_of_the_type": BASE + 'types = ["i32"]\n[[unit]]\nname = "alu"\noperations = ["add"]\ntypes = ["f32"]\n',
+    "dma_of_no_words": BASE + "dma_words = 0\n",
+    "dma_as_a_text": BASE + 'dma_words = "two"\n',
+    "dma_request_negative": BASE + "dma_request_cycles = -1\n",
+    "configuration_of_half_a_word": BASE + "configuration_words = 0.5\n",
+    "three_halves": BASE + "bank_halves = 3\n",
+    "clock_of_zero": BASE + "clock_mhz = 0\n",
+    "clock_as_a_text": BASE + 'clock_mhz = "fast"\n',
+    "clock_twice": BASE + "clock_mhz = 50\n[stated]\nclock_mhz = 60\n",
+    "energy_without_a_source": BASE + "[energy]\nfetch = 1\n",
+    "energy_of_an_access_missing": BASE + '[energy]\nsource = "x"\nfetch = 1\n',
+    "energy_negative": BASE + '[energy]\nsource = "x"\nfetch = -1\n',
+    "energy_as_a_text": BASE + '[energy]\nsource = "x"\nfetch = "much"\n',
+    "energy_of_an_unknown_access": BASE + "[energy]\nfetches = 1\n",
+    "energy_of_an_unknown_operation": BASE + "[energy]\noperations = { mull = 1 }\n",
+    "energy_of_another_type": BASE + ENERGY + "operations = { and = { f32 = 1 } }\n",
     "adjacency_word": BASE + 'adjacency = "some"\n',
     "adjacency_triple": BASE + 'adjacency = [["west0", "pe0", "east0"]]\n',
     "adjacency_port": BASE + 'adjacency = [\n  ["west0", "pe0"],\n  ["up0", "pe0"],\n]\n',

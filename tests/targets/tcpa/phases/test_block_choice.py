@@ -15,7 +15,7 @@ from tests.conftest import Golden
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
-from polyloom.targets.tcpa.block_choice import LoopExtent, choose_blocks, list_extents
+from polyloom.targets.tcpa.block_choice import LoopExtent, choose_blocks, list_extents, minimum_cycles
 
 LOOPS = (LoopExtent("i", 0, 20), LoopExtent("j", 1, 25), LoopExtent("k", 2, 30))
 N, M, K = pl.sizes("N M K")
@@ -85,6 +85,22 @@ def test_inner_loops_are_cut_within_single_iterations_of_outer_ones() -> None:
         return 100 * steps(sizes)
 
     assert choose_blocks(LOOPS, "PL0511", attempt) == {"i": 1, "j": 13}
+
+
+def test_all_loops_are_cut_where_transfers_count() -> None:
+    """As in a product: what a block reads grows with its faces."""
+    loops = tuple(LoopExtent(name, depth, 1024) for depth, name in enumerate("ijk"))
+
+    def attempt(sizes: Mapping[str, int]) -> int:
+        i, j, k = (sizes.get(name, 1024) for name in "ijk")
+        if i * j > 1024 or i * k > 4096 or k * j > 4096:
+            raise infeasible("PL0511", "a FIFO is short")
+        return steps(sizes, loops) * (i * j * k // 16 + 200)
+
+    assert choose_blocks(loops, "PL0511", attempt, 1024**3 // 16 * 5 // 4) == {"i": 32, "j": 32, "k": 128}
+    # Without a goal, too, where no blocks of a few loops fit.
+    assert choose_blocks(loops, "PL0511", attempt) == {"i": 32, "j": 32, "k": 128}
+    assert minimum_cycles((*loops, LoopExtent("k2", 2, 5)), 16) == 1024**3 // 16
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=3), st.integers(1, 200))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulator of 2x2 elements of `tiny.toml`, built once."""
+"""Simulators of 2x2 elements of `tiny.toml` and of `floats.toml`, built once."""
 
 from __future__ import annotations
 
@@ -15,17 +15,27 @@ from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circ
 from polyloom.targets.tcpa.rtl.simulator import TOOL, Simulator, build_simulator
 
 TINY = Path(__file__).with_name("tiny.toml")
+FLOATS = Path(__file__).with_name("floats.toml")
 
 
-def tiny_circuit() -> Circuit:
-    machine = machine_file.load(str(TINY))
+def tiny_circuit(path: Path = TINY) -> Circuit:
+    machine = machine_file.load(str(path))
     check_circuit(machine)
     return build_circuit(machine, 2, 2)
 
 
-@pytest.fixture(scope="session")
-def simulator() -> Iterator[Simulator]:
+def _build(path: Path) -> Iterator[Simulator]:
     if shutil.which(TOOL) is None:
         pytest.skip(f"{TOOL} is not installed")
     with temporary.temporary_folder() as folder:
-        yield build_simulator(tiny_circuit(), folder)
+        yield build_simulator(tiny_circuit(path), folder)
+
+
+@pytest.fixture(scope="session")
+def simulator() -> Iterator[Simulator]:
+    yield from _build(TINY)
+
+
+@pytest.fixture(scope="session")
+def float_simulator() -> Iterator[Simulator]:
+    yield from _build(FLOATS)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random configurations that run without a fault, for machines of integer types: instructions of all units, cycle by
+"""Random configurations that run without a fault, for machines of words of 32 bits: instructions of all units, cycle by
 cycle, with operands that are there and destinations that are free, at random places in the program. Every branch
 matters then. What FIFOs hold follows the rules of docs/targets/tcpa.md (Time), which gives their depths.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.ir.numbers import NUMPY, type_limits
-from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
+from polyloom.ir.operations import DIVISIONS, ELEMENT_TYPES, OPERATIONS, ElementType
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.words import concrete_file
@@ -185,7 +186,8 @@ class _Maker:
 
     def _bank(self, n: int, side: Side, *, is_output: bool) -> None:
         r = self.random
-        dtype = r.choice((*INTEGERS, "bool"))
+        moved: list[ElementType] = [t for t in ELEMENT_TYPES if self.machine.find_units("move", t)]
+        dtype = r.choice(moved)
         position = n % 2 if side in ("north", "south") else n // 2
         outer = (SIDES.index(side) + 1, 0)
         path = [(n, outer, (0, 0))] if is_output else [(n, (0, 0), outer)]
@@ -248,6 +250,8 @@ class _Maker:
         return concrete_file.encode(concrete), {a.name: self._elements(a) for a in self.arrays if not a.is_output}
 
     def _elements(self, array: ArrayLayout) -> NDArray[Any]:
+        if array.dtype == "f32":
+            return np.array([_float_bits(self.random) for _ in range(_STEPS)], np.uint32).view(np.float32)
         low, high = type_limits(array.dtype) or (0, 0)
         edges = (low, high, 0, 1, high)
         chosen = [self.random.choice((*edges, self.random.randint(low, high))) for _ in range(_STEPS)]
@@ -298,7 +302,8 @@ class _Maker:
         self, element: _Element, dtype: ElementType, cycle: int, popped: set[Fifo], operation: str, n: int
     ) -> Source:
         found: list[Source] = []
-        if not (n == 1 and operation in ("div", "rem", "floordiv", "mod")):
+        # Bits of a NaN are the host's, so that of a number made by arithmetic no bits are taken.
+        if operation != "bits_i32" and not (n == 1 and operation in DIVISIONS and dtype != "f32"):
             for index, wrote in enumerate(element.general):
                 ready = [t for t in wrote if t <= cycle]
                 if ready and wrote[max(ready)] == dtype:
@@ -311,6 +316,8 @@ class _Maker:
             if isinstance(chosen, Register) and chosen.file != File.RD:
                 self._pop(element, (chosen.file, chosen.index), cycle, popped)
             return chosen
+        if dtype == "f32":
+            return Immediate(_float_bits(self.random))
         low, high = type_limits(dtype) or (0, 0)
         value = self.random.choice((low, high, 1, 1, self.random.randint(low, high)))
         return Immediate((value or 1) & 0xFFFFFFFF)
@@ -402,6 +409,13 @@ class _Maker:
             )
             for s in self.control.signals[signal]
         )
+
+
+def _float_bits(random: Random) -> int:
+    """Words of numbers: small integers and fractions, any exponent, corners."""
+    near = struct.unpack("<I", struct.pack("<f", random.randint(-99, 99) / random.choice((1, 2, 3, 64))))[0]
+    any_exponent = random.randrange(2) << 31 | random.randrange(0x7F800000)
+    return random.choice((near, near, near, any_exponent, random.choice((0, 1 << 31, 1, 0x7F7FFFFF, 0x7F800000))))
 
 
 def _trimmed(depths: list[int]) -> tuple[int, ...]:

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.targets.tcpa.rtl.conftest import TINY
 from tests.targets.tcpa.rtl.random_programs import random_program
 from tests.targets.tcpa.sabotage.words import repaired
@@ -18,9 +20,11 @@ from tests.targets.tcpa.sabotage.words import repaired
 from polyloom import api
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import cosimulation
+from polyloom.targets.tcpa.cosimulation_steps import compare_steps
 from polyloom.targets.tcpa.rtl.observed_runs import Comparison, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator
 from polyloom.targets.tcpa.run import model
+from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.words import concrete_file
 
 KERNELS = Path(__file__).with_name("kernels")
@@ -41,6 +45,54 @@ def test_product_is_equal(simulator: Simulator) -> None:
     b = random.integers(-(1 << 31), 1 << 31, (5, 4), np.int32)
     found = cosimulation.compare_runs(simulator, _instance("gemm", {"n": 6, "m": 4, "k": 5}), {"A": a, "B": b})
     assert found == Comparison(67, 480, 24, None, None)
+
+
+def test_product_of_floats_is_equal(simulator: Simulator) -> None:
+    """Every fused sum has the model's bits; a product of infinity and zero is a NaN on both."""
+    random = np.random.default_rng(1)
+    a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((6, 5), (5, 4)))
+    data = _instance("gemm_f32", {"n": 6, "m": 4, "k": 5})
+    found = cosimulation.compare_runs(simulator, data, {"A": a, "B": b})
+    assert (found.operations, found.bank_writes, found.fault, found.difference) == (384, 24, None, None)
+    a[2, 3], b[3, 1] = np.inf, 0
+    found = cosimulation.compare_runs(simulator, data, {"A": a, "B": b})
+    assert (found.bank_writes, found.fault, found.difference) == (24, None, None)
+    less = np.nextafter(a, np.float32(-np.inf))
+    seen = cosimulation.run_circuit(simulator, data, {"A": less, "B": b})
+    assert compare(cosimulation.run_model(simulator.circuit, data, {"A": a, "B": b}), seen).difference is not None
+
+
+def _compare_blocks(simulator: Simulator, data: bytes, given: Mapping[str, NDArray[Any]]) -> Comparison:
+    def region_simulator(rows: int, columns: int) -> Simulator:
+        assert max(rows, columns) == 2
+        return simulator
+
+    return compare_steps(region_simulator, data, str(TINY), given)
+
+
+def test_steps_are_equal(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product in blocks: four steps, each loaded over the configuration bus; one that differs is named."""
+    data = _instance("gemm", {"n": 16, "m": 16, "k": 16})
+    random = np.random.default_rng(6)
+    given = {name: random.integers(-99, 99, (16, 16), np.int32) for name in "AB"}
+    found = _compare_blocks(simulator, data, given)
+    assert (found.steps, found.bank_writes, found.fault, found.difference) == (4, 16 * 16, None, None)
+    ran = plan_execution.simulate(data, str(TINY), given, trace=False)
+    assert found.cycles == sum(part.cycles for part in ran.phases)
+
+    results = iter([Comparison(5, 6, 7, None, None), Comparison(5, 6, 0, None, "it differs")])
+
+    def next_result(*_: object) -> Comparison:
+        return next(results)
+
+    monkeypatch.setattr(cosimulation, "compare_runs", next_result)
+    assert _compare_blocks(simulator, data, given) == Comparison(10, 12, 7, None, "step 2: it differs", 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(3000, 4000, 100))
+def test_random_programs_of_floats(float_simulator: Simulator, first: int) -> None:
+    _compare_random(float_simulator, range(first, first + 100))
 
 
 def test_triangular_loops_with_a_division_are_equal(simulator: Simulator) -> None:

@@ -23,6 +23,11 @@ CHANGES = {
     "type": ('types = ["i8", "i16", "i32", "u8", "u16", "u32", "bool"]\noperations = ["add"', 'operations = ["add"'),
     "base": ("generator_dimensions = 3\n", ""),
     "divider": ("pipelined = false\n", ""),
+    "root": (
+        'types = ["i8", "i16", "i32", "u8", "u16", "u32"]\noperations = ["div", "rem", "floordiv", "mod"]\n'
+        "latency = 5\npipelined = false\n",
+        'types = ["f32"]\noperations = ["sqrt"]\nlatency = 5\n',
+    ),
 }
 
 
@@ -38,6 +43,18 @@ def test_machines_without_a_circuit(
     assert main(["rtl", "mine.toml", "--array", "2x2", "-o", "made"]) == 1
     assert not Path("made").exists()
     golden(name, capsys.readouterr().err)
+
+
+def test_array_larger_than_the_machine(
+    golden: Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = TINY.read_text(encoding="utf-8").replace("channels = 2", "channels = 2\nrows = 4\ncolumns = 6")
+    Path("mine.toml").write_text(text, encoding="utf-8")
+    assert main(["rtl", "mine.toml", "--array", "4x7", "-o", "made"]) == 1
+    assert not Path("made").exists()
+    golden("larger", capsys.readouterr().err)
+    assert main(["rtl", "mine.toml", "--array", "4x6", "-o", "made"]) == 0
 
 
 FILES = {

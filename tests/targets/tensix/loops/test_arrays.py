@@ -19,6 +19,7 @@ from polyloom.ir.stage_text import print_stages
 from polyloom.targets.tensix.map.loops.form import TILE
 from polyloom.targets.tensix.words.arrays.views import decode_views, encode_views, specialize_views, view_arrays
 from polyloom.transform.stages.array_formulas import array_formulas
+from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.stage_cutting import cut_stages
 
 RUN = ("slices", "augmented", "sums", "einsum", "batches", "pads", "joined", "triangles", "tables", "enumerated")
@@ -54,7 +55,8 @@ def test_what_a_tile_lacks_is_named(name: str) -> None:
 def test_stages_and_views_of_a_program(golden: Callable[..., None]) -> None:
     texts = list[str]()
     for name in ("slices", "sums", "einsum", "joined"):
-        made = array_formulas(KERNELS[name].arrays.program)
+        program = KERNELS[name].arrays.program
+        made = array_formulas(program, straighten(program))
         texts += [f"# {name}", print_arrays(made.views), print_stages(cut_stages(made.formulas, TILE))]
     golden("arrays", "\n".join(texts))
 
@@ -62,7 +64,8 @@ def test_stages_and_views_of_a_program(golden: Callable[..., None]) -> None:
 def test_views_are_made_of_what_was_given(tmp_path: Path) -> None:
     file = tmp_path / "f.py"
     file.write_text(HEAD + "def f(x: pl.f32[N], y: pl.f32[N]) -> None:\n    y[:] = np.roll(x, 1) + np.flip(x)\n")
-    views = specialize_views(array_formulas(load_kernel(str(file)).arrays.program).views, {"N": 5})
+    program = load_kernel(str(file)).arrays.program
+    views = specialize_views(array_formulas(program, straighten(program)).views, {"N": 5})
     x = np.arange(5, dtype=np.float32)
     made = view_arrays(decode_views(encode_views(views)), {}, {"x": x})
     assert {tuple(array) for name, array in made.items() if name != "x"} == {(4, 0, 1, 2, 3), (4, 3, 2, 1, 0)}

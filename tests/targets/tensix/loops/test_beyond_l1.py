@@ -16,7 +16,7 @@ from tests.targets.tensix.loops.test_hostile import changed
 
 import polyloom as pl
 from polyloom.riscv import symbols
-from polyloom.targets.tensix.map.loops import compile as loops
+from polyloom.targets.tensix.map.loops.fused import plan
 from polyloom.targets.tensix.words.arrays import note
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
@@ -30,7 +30,7 @@ def small_l1(monkeypatch: pytest.MonkeyPatch) -> None:
     def fits_nothing(*_: object) -> bool:
         return False
 
-    monkeypatch.setattr(loops, "fits_l1", fits_nothing)
+    monkeypatch.setattr(plan, "fits_l1", fits_nothing)
 
 
 @pytest.mark.usefixtures("small_l1")

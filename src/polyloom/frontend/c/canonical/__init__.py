@@ -35,8 +35,9 @@ from polyloom.frontend.loops.affine import callee_name
 from polyloom.frontend.loops.effects import separate_effects
 from polyloom.frontend.loops.jumps import remove_continue
 from polyloom.frontend.loops.refusals import refuse_call
-from polyloom.frontend.loops.returns import replace_returns
-from polyloom.frontend.loops.tree import Node, strip_casts
+from polyloom.frontend.loops.returns import has_no_outputs, loop_return, replace_returns
+from polyloom.frontend.loops.tree import Node, refusal, strip_casts
+from polyloom.frontend.loops.types import is_pointer
 
 RESULT: Final = "@return"
 """The identity of the variable of a function's result."""
@@ -61,7 +62,10 @@ def canonicalize(function: Node, file: File, shapes: Collection[str] = ()) -> tu
     function, places = promote_arguments(inline_callees(function, file.functions), file.variables, shapes)
     function = copy_parameters(function)
     body = function.inner[-1]
-    body = replace_returns(body, result_variable(function)) or body
+    result = result_variable(function)
+    # A pointer that is returned points into an array, all of which is an output.
+    is_place = result is not None and is_pointer(result) and not has_no_outputs(function)
+    body = replace_returns(body, None if is_place else result) or body
     body = expand_initializers(automatic(body), file.tables)
     body = index_addressed_scalars(replace_aggregates(body, file.records))
     body = rewrite_countdowns(body)
@@ -85,11 +89,23 @@ def _check_passed_pointers(body: Node, functions: Mapping[str, Node]) -> None:
             raise refuse_call(node)
 
 
+def _check_returns(body: Node, functions: Mapping[str, Node]) -> None:
+    """Calls that get a pointer of functions that return within a loop: they cannot be inlined. Raises PL0156."""
+    for node in body:
+        called = functions.get(strip_casts(node.inner[0]).symbol) if node.kind == "call" else None
+        found = None if called is None else loop_return(called.inner[-1])
+        if found is not None and any("*" in strip_casts(a).ctype for a in node.inner[1:]):
+            message = f"`{callee_name(node)}`, which is called here with a pointer, returns within a loop"
+            help = "let its loop run to its end, and return behind it; a processor, `--on riscv`, runs it as it is"
+            raise refusal("PL0156", message, node, help, f"the `return` is in line {found.span.line} of its file")
+
+
 def inline_callees(function: Node, functions: Mapping[str, Node]) -> Node:
     """Inlining, before all else: pointers, structures and tables of callees are then the function's own."""
     body = inline_calls(
         _structure_control(function).inner[-1], {name: _structure_control(found) for name, found in functions.items()}
     )
+    _check_returns(body, functions)
     body = rename_pointers(make.replace_nodes(body, dereferenced_address))
     body = expand_memory_calls(body, {found.name for found in functions.values()})
     return replace(function, inner=(*function.inner[:-1], body))

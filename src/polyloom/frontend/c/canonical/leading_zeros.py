@@ -16,6 +16,7 @@ from polyloom.frontend.loops import make
 from polyloom.frontend.loops.counters import assigned_symbol, count_uses
 from polyloom.frontend.loops.substatements import Statements, flatten_blocks, map_statements
 from polyloom.frontend.loops.tree import Node, strip_casts
+from polyloom.frontend.loops.types import integer_constant
 
 _TOP = 1 << 31
 
@@ -39,14 +40,7 @@ def _top_bit(node: Node) -> str:
     given = [(d, d.inner[-1]) for d in node.inner if d.initial] if node.kind == "declare" else []
     if node.kind == "binary" and node.opcode == "=":
         given = [(node.inner[0], node.inner[1])]
-    return next((to.symbol for to, value in given if to.ctype == WORD and _constant(value) == _TOP), "")
-
-
-def _constant(node: Node) -> int | None:
-    while strip_casts(node).kind == "convert":
-        node = strip_casts(node).inner[0]
-    node = strip_casts(node)
-    return int(str(node.value)) if node.kind == "integer" else None
+    return next((to.symbol for to, value in given if to.ctype == WORD and integer_constant(value) == _TOP), "")
 
 
 def _replace_idiom(loop: Node, top: str) -> Statements | None:
@@ -80,7 +74,7 @@ def _replace_idiom(loop: Node, top: str) -> Statements | None:
 def _tested_word(test: Node, top: str) -> Node | None:
     """The x of `(x & m) == 0` and `!(x & m)`."""
     test = strip_casts(test)
-    if (test.opcode == "==" and _constant(test.inner[1]) == 0) or test.opcode == "!":
+    if (test.opcode == "==" and integer_constant(test.inner[1]) == 0) or test.opcode == "!":
         test = strip_casts(test.inner[0])
     else:
         return None
@@ -94,12 +88,12 @@ def _tested_word(test: Node, top: str) -> Node | None:
 def _is_shift(node: Node) -> bool:
     """Whether a statement is `m >>= 1` or `m = m >> 1`."""
     if node.kind == "update":
-        return node.opcode == ">>=" and _constant(node.inner[1]) == 1
+        return node.opcode == ">>=" and integer_constant(node.inner[1]) == 1
     value = strip_casts(node.inner[-1])
     return (
         value.opcode == ">>"
         and strip_casts(value.inner[0]).symbol == assigned_symbol(node)
-        and (_constant(value.inner[1]) == 1)
+        and (integer_constant(value.inner[1]) == 1)
     )
 
 
@@ -108,14 +102,14 @@ def _is_increment(node: Node) -> bool:
     if node.inner[0].ctype not in ("int", WORD):
         return False
     if node.kind == "update":
-        return node.opcode == "+=" and _constant(node.inner[1]) == 1
+        return node.opcode == "+=" and integer_constant(node.inner[1]) == 1
     if node.kind == "unary":
         return node.opcode == "++"
     value = strip_casts(node.inner[-1])
     return (
         value.opcode == "+"
         and strip_casts(value.inner[0]).symbol == assigned_symbol(node)
-        and (_constant(value.inner[1]) == 1)
+        and (integer_constant(value.inner[1]) == 1)
     )
 
 

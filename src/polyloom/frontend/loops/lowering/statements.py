@@ -39,7 +39,7 @@ class Statements(CounterChanges):
             node, waiting = waiting[0], waiting[1:]
             if node.kind == "declare":
                 for n, declaration in enumerate(node.inner):
-                    if declaration.symbol in self.roles.counters and declaration.initial:
+                    if self.declares_counter(declaration, scope):
                         others = replace(node, inner=node.inner[n + 1 :])
                         # What follows is lowered inside: it may be written once for each value of the counter.
                         return (*result, *self.counter(declaration, (others, *waiting), scope))
@@ -62,6 +62,13 @@ class Statements(CounterChanges):
                 result.extend(self.statement(node, scope))
                 scope = final_values(node, scope, scope)
         return tuple(result)
+
+    def declares_counter(self, declaration: Node, scope: Scope) -> bool:
+        """Whether a declaration gives a counter its value; one that is affine and stays so is a name of that value."""
+        name = declaration.symbol
+        if name not in self.roles.counters or not declaration.initial:
+            return False
+        return name in self.roles.assigned or affine_form(declaration.inner[-1], scope) is None
 
     def statement(self, node: Node, scope: Scope) -> Nodes:
         """Lowering of one statement; raises PL0156 for those that are neither loops nor branches nor assignments."""

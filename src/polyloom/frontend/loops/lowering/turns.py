@@ -126,12 +126,14 @@ class Turns(Branches):
             parted = Parted(open_[0], parts.parts, self.fresh(open_[0]), self.fresh(open_[0]))
             return parted.loops(self.with_rest((node,), open_[0], scope), node.span), behind
         if parts is not None and cut is not None:
-            return cut.loops(self.fresh(found.name), None if parts.unrolls else name, lower_turn, node.span), behind
+            strip, place = self.fresh(found.name), None if parts.unrolls else name
+            return cut.loops(strip, place, lower_turn, node.span, found.name), behind
         peeled, counter = self.peel_turns(
             found, run, counter, scope, (lambda f, w, s: lower_form(f, turn_scope(f, w, s))), body
         )
         made = lower_turn(symbol, counter.holds(symbol))
-        loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span, node.text == STEPS)
+        is_stepped = node.text == STEPS
+        loop = Loop(name, counter.lower, counter.upper, made, counter.direction, node.span, is_stepped, found.name)
         return (*peeled, *((loop,) if made else ())), behind
 
     def peel_turns(

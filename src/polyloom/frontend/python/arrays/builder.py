@@ -102,10 +102,16 @@ class Builder:
 
     @contextmanager
     def loop(
-        self, name: str, lower: Sequence[Affine], upper: Sequence[Affine], step: Literal[1, -1], span: Span | None
+        self,
+        name: str,
+        lower: Sequence[Affine],
+        upper: Sequence[Affine],
+        step: Literal[1, -1],
+        span: Span | None,
+        called: str = "",
     ) -> Generator[None]:
         """What is read inside is the loop's body."""
-        loop = For(name, tuple(lower), tuple(upper), (), step, span)
+        loop = For(name, tuple(lower), tuple(upper), (), step, span, called)
         symbol = Affine.symbol(name)
         outer, self.statements = self.statements, list[Statement]()
         known = len(self.domain)

@@ -78,7 +78,8 @@ class Loops(Branches):
             step = 1 if up else -1
         else:
             lower, upper, step = Affine(), length(site, items), 1
-        with self.builder.loop(name, (lower,), (upper,), 1 if step == 1 else -1, self.site(node, frame).span):
+        span = self.site(node, frame).span
+        with self.builder.loop(name, (lower,), (upper,), 1 if step == 1 else -1, span, named):
             is_itself = isinstance(items, Range) and abs(items.step) == 1
             self.assign(node.target, symbol if is_itself else element(site, items, symbol), frame)
             self.body(node, frame)

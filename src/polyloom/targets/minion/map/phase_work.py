@@ -53,6 +53,8 @@ class Setting:
     """Setting of a phase in a program: `arrays` are those of its equations by their names there; labels begin with
     `prefix`; from `scratch` on is memory for what the phase itself makes, which nothing has read; `scratchpad` are the
     bytes of each shire's. What the last phase wrote nobody but the host reads. `later`: what phases behind do.
+    `shire_rows`: rows of each array that a shire has to itself, 0 where rows are not distributed; `near`: the program's
+    arrays that nobody accesses but the harts of one shire, or each shire at its own rows.
     """
 
     values: Mapping[str, int]
@@ -64,6 +66,13 @@ class Setting:
     scratchpad: int = 0
     is_last: bool = False
     later: Later = field(default_factory=lambda: Later())
+    shire_rows: int = 0
+    near: frozenset[str] = frozenset()
+
+    @property
+    def owned_rows(self) -> int:
+        """Rows of all shires together."""
+        return self.shire_rows * self.team.shires
 
     def view(self, matrix: Matrix) -> View:
         """Strided view of a factor of a product, or of its result, in memory."""
@@ -110,7 +119,8 @@ class Work:
     hold after. Where they are not `exact`, they are those of double precision. `helpers`: whether second harts help at
     these sizes. `bounds`: how far elements of a result may be from `results`, by the parameters, its inputs, the bounds
     of their errors, and its shape. `product`: what may become one loop with the product that reads its result.
-    `is_discrete`: results are integers, which the source has, too. `cycles`: prediction for a team.
+    `is_discrete`: results are integers, which the source has, too. `cycles`: prediction for a team. `own_rows`: arrays
+    of the program that shires access at their own rows only, where rows are distributed.
     """
 
     what: str
@@ -125,6 +135,7 @@ class Work:
     product: Multiplied | None = None
     is_discrete: bool = False
     cycles: Callable[[Setting], int] | None = None
+    own_rows: Callable[[Setting], frozenset[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

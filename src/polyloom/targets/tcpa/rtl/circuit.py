@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.ir.operations import ElementType
+from polyloom.ir.operations import DIVISIONS, ElementType
 from polyloom.machine.table import UNLIMITED, Table
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.words.isa import encode_opcode
@@ -23,9 +23,8 @@ HALF_SPACES: Final = 4
 DELAY_BITS: Final = 12
 """A delay line holds two to this power of steps."""
 
-_DIVISIONS: Final = ("div", "rem", "floordiv", "mod")
-_FLOAT_MOVES: Final = ("move", "select", "bits_i32")
-"""Operations on f32 that look at no bit."""
+_ITERATIVE: Final = (*DIVISIONS, "sqrt")
+"""Operations of a lane's dividers, bit by bit."""
 _CAPACITIES: Final = (
     "general_registers",
     "feedback_registers",
@@ -97,6 +96,14 @@ def build_circuit(machine: Machine, rows: int, columns: int) -> Circuit:
     return Circuit(machine, rows, columns, lanes)
 
 
+def check_region(machine: Machine, rows: int, columns: int, table: Table | None) -> None:
+    """PL0310 for an array that is larger than the machine's."""
+    for what, asked, most in (("rows", rows, machine.rows), ("columns", columns, machine.columns)):
+        if most is not None and asked > most:
+            message = f"the array has {asked} {what}, and the machine has {most}"
+            raise _refusal(message, what, f"write {most} or less in `--array RxC`", table)
+
+
 def _unit_lanes(number: int, unit: FunctionalUnit) -> tuple[Lane, ...]:
     # Results of two latencies may be ready in one cycle, so that each has a way of its own into the registers.
     by_latency: dict[int, list[int]] = {}
@@ -107,9 +114,7 @@ def _unit_lanes(number: int, unit: FunctionalUnit) -> tuple[Lane, ...]:
 
 def has_circuit(operation: str, dtype: ElementType) -> bool:
     """Whether the text has the operation on the type."""
-    if dtype == "f32":
-        return operation in _FLOAT_MOVES
-    return dtype != "f64" and operation not in ("to_f32", "to_f64")
+    return "f64" not in (dtype, operation.removeprefix("to_"))
 
 
 def check_circuit(machine: Machine, table: Table | None = None) -> None:
@@ -134,10 +139,10 @@ def _check_unit(unit: FunctionalUnit, table: Table | None) -> None:
             message = f"the unit '{unit.name}' executes '{operation}' on {dtype}, which has no circuit"
             help = "list the types that have one, such as `types = ['i32']`"
             raise _unit_refusal(message, help, unit, table, "types")
-    # One divider works on one division; with latency 1 it is done in the cycle of the issue.
-    slow = [n for (operation, _), n in unit.latencies.items() if operation in _DIVISIONS and n > 1]
+    # One divider works on one division or root; with latency 1 it is done in the cycle of the issue.
+    slow = [n for (operation, _), n in unit.latencies.items() if operation in _ITERATIVE and n > 1]
     if slow and unit.pipelined:
-        message = f"the unit '{unit.name}' begins a division in every cycle, and the circuit has one divider"
+        message = f"the unit '{unit.name}' begins a division or root in every cycle, and the circuit has one divider"
         raise _unit_refusal(message, "write `pipelined = false`, or latency 1", unit, table, "latency")
 
 

@@ -75,7 +75,8 @@ int main() {
     array.clk = 0;
     array.eval();
     bool failed = false;
-    for (int64_t now = -2; now < int64_t(most) && !failed && !array.ended; ++now) {
+    // `run` passes three registers before cycle 0.
+    for (int64_t now = -3; now < int64_t(most) && !failed && !array.ended; ++now) {
         const auto note = [&](Event event, unsigned place, uint64_t first, uint64_t second) {
             records.push_back({event, uint32_t(now), place, uint32_t(first), uint32_t(second)});
         };

@@ -9,6 +9,10 @@ from typing import Final
 
 NO_ELEMENT: Final = -1
 """Value of a word between the elements of an array."""
+ANY_NAN: Final = -2
+"""Value of an f32 that is a NaN. Which one arithmetic makes, IEEE 754-2019 (6.2.3) leaves open: that of the model is
+the host's."""
+_SIGN, _INFINITY = 1 << 31, 0x7F800000
 _LEFTOVER: Final = 22
 """Cause of the fault that tokens are left (native/tcpa/model.hpp)."""
 Row = tuple[int, ...]
@@ -33,11 +37,12 @@ class Comparison:
     bank_writes: int
     fault: Fault | None
     difference: str | None
+    steps: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedRun:
-    """Rows of a run without a fault: operations (cycle, element, unit, instruction), results (cycle, element, unit,
+    """Rows of a run without a fault: operations (cycle, element, unit, instruction), results (cycle, element, lane,
     word), and bank writes (cycle, array, word of its memory, value); and cycles from first issue to last write."""
 
     issues: list[Row]
@@ -53,11 +58,22 @@ def compare(expected: ObservedRun | Fault, seen: ObservedRun | Sequence[Fault]) 
     if not isinstance(seen, ObservedRun):
         shown = ", ".join(map(str, seen))
         return Comparison(expected.cycles, 0, 0, seen[0], f"only the circuit faults: {shown}")
-    # What lies between the elements of an array, the model does not show.
-    unknown = {row[:3] for row in expected.writes if row[3] == NO_ELEMENT}
-    writes = [(*row[:3], NO_ELEMENT) if row[:3] in unknown else row for row in seen.writes]
-    difference = _find_difference(expected, replace(seen, writes=writes))
+    writes, results = _hide_open(expected.writes, seen.writes), _hide_open(expected.results, seen.results)
+    difference = _find_difference(expected, replace(seen, writes=writes, results=results))
     return Comparison(expected.cycles, len(expected.issues), len(expected.writes), None, difference)
+
+
+def hide_nan(word: int) -> int:
+    """The word of an f32, or `ANY_NAN`."""
+    return ANY_NAN if word & ~_SIGN > _INFINITY else word
+
+
+def _hide_open(expected: list[Row], seen: list[Row]) -> list[Row]:
+    """Rows as seen, but of what the model leaves open: words between the elements of an array, and bits of NaNs."""
+    unknown = {row[:3] for row in expected if row[3] == NO_ELEMENT}
+    nans = {row[:3] for row in expected if row[3] == ANY_NAN}
+    hidden = [(*row[:3], hide_nan(row[3])) if row[:3] in nans else row for row in seen]
+    return [(*row[:3], NO_ELEMENT) if row[:3] in unknown else row for row in hidden]
 
 
 def _compare_faults(expected: Fault, seen: ObservedRun | Sequence[Fault]) -> Comparison:
@@ -76,7 +92,7 @@ def _compare_faults(expected: Fault, seen: ObservedRun | Sequence[Fault]) -> Com
 def _find_difference(expected: ObservedRun, seen: ObservedRun) -> str | None:
     for what, want, got in (
         ("operation (cycle, element, unit, instruction)", expected.issues, seen.issues),
-        ("result (cycle, element, unit, word)", expected.results, seen.results),
+        ("result (cycle, element, lane, word)", expected.results, seen.results),
         ("bank write (cycle, array, word, value)", expected.writes, seen.writes),
     ):
         if want != got:

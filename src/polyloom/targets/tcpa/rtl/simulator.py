@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.targets.tcpa.rtl.bus_words import Write
 from polyloom.targets.tcpa.rtl.circuit import Circuit
-from polyloom.targets.tcpa.rtl.verilog_files import TOP, verilog_files
+from polyloom.targets.tcpa.rtl.tools import missing_tool, run_tool, tool_error
+from polyloom.targets.tcpa.rtl.verilog_files import LIBRARY, TOP, verilog_files
 
 TOOL: Final = "verilator"
 INSTALL: Final = "apt-get install verilator g++ make"
@@ -28,18 +28,12 @@ ISSUE, RESULT, BANK_WRITE, FAULT, BANK_FAULT, ENDED = range(6)
 _DRIVER: Final = Path(__file__).with_name("driver.cpp")
 _OPTIONS: Final = (
     *("--cc", "--exe", "--build", "--prefix", "Varray", "--top-module", TOP, "--Mdir", "built"),
-    *(
-        "-fno-gate",
-        "--language",
-        "1364-2005",
-        "-Wno-WIDTH",
-        "-Wno-UNOPTFLAT",
-        "--x-assign",
-        "fast",
-        "--x-initial",
-        "fast",
-    ),
+    *("--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast", "--x-initial", "fast"),
 )
+_SHARED: Final = ("bank", "domain", "element", "unit")
+"""Modules with many instances, of whose code Verilator makes one copy if no instance names a wire of another one."""
+_CONTROL: Final = "ports.vlt"
+_PORT: Final = re.compile(r"\b(?:input|output)(?: reg)?(?: \[[^]]*])? (?!clk\b|reset\b)(\w+)")
 _RECORD: Final = np.dtype([(n, np.uint32) for n in ("event", "cycle", "place", "first", "second")])
 
 
@@ -63,24 +57,33 @@ def build_simulator(
     without Verilator, PL0661 where it makes nothing.
     """
     if shutil.which(TOOL) is None:
-        raise input_error(
-            "PL0660", f"`{TOOL}` is not installed, which simulates circuits", help=f"install it: `{INSTALL}`"
-        )
-    for name, text in {**verilog_files(circuit), "sizes.h": _sizes(circuit), **(replaced or {})}.items():
+        raise missing_tool(TOOL, "simulates circuits", f"`{INSTALL}`")
+    own = {"sizes.h": _sizes(circuit), _CONTROL: port_control()}
+    for name, text in {**verilog_files(circuit), **own, **(replaced or {})}.items():
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copyfile(_DRIVER, folder / "driver.cpp")
     before = _child_seconds()
     # Code that runs once, which is half of it, is not worth optimizing.
     levels = f"OPT_FAST=-O{optimization} OPT_SLOW=-O0 OPT_GLOBAL=-O1"
     flags = ("-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels)
-    command = (TOOL, *_OPTIONS, *flags, f"{TOP}.v", "driver.cpp")
+    command = (TOOL, *_OPTIONS, *flags, _CONTROL, f"{TOP}.v", "driver.cpp")
     # Without paths of the user: a makefile cannot name folders with spaces.
-    output = _run_tool(command, b"", folder)
+    output = run_tool(TOOL, command, b"", folder)
     program = folder / "built" / "Varray"
     # Tools have ended with 0 and made nothing.
     if not program.is_file():
-        raise _tool_error(f"`{TOOL}` ended without an error and without a program", output.decode(errors="replace"))
+        raise tool_error(
+            TOOL, f"`{TOOL}` ended without an error and without a program", output.decode(errors="replace")
+        )
     return Simulator(circuit, program, _child_seconds() - before)
+
+
+def port_control() -> str:
+    """Control file of Verilator ("Configuration files", public_flat_rd): the ports of shared modules are kept, so that
+    their wires are not replaced by those of neighbours. Clocks are: each wire with a clock would be one of its own.
+    """
+    ports = ((name, port) for name in _SHARED for port in _PORT.findall((LIBRARY / f"{name}.v").read_text("utf-8")))
+    return "\n".join(["`verilator_config", *(f'public_flat_rd -module "{m}*" -var "{p}"' for m, p in ports), ""])
 
 
 def simulate(simulator: Simulator, writes: Iterable[Write], cycles: int, *, observed: bool = True) -> Events:
@@ -89,24 +92,11 @@ def simulate(simulator: Simulator, writes: Iterable[Write], cycles: int, *, obse
     packed = np.zeros(len(words), np.dtype([("address", "<u8"), ("word", "<u4")]))
     packed["address"], packed["word"] = words[:, 0], words[:, 1]
     head = np.array([cycles, observed, len(words)], "<u8").tobytes()
-    output = _run_tool((str(simulator.program),), head + packed.tobytes(), simulator.program.parent)
+    output = run_tool(TOOL, (str(simulator.program),), head + packed.tobytes(), simulator.program.parent)
     events = np.frombuffer(output, _RECORD)
     if not len(events) or events[-1]["event"] not in (ENDED, FAULT, BANK_FAULT):
-        raise _tool_error("the simulator of the circuit reported neither its end nor a fault", "")
+        raise tool_error(TOOL, "the simulator of the circuit reported neither its end nor a fault", "")
     return events
-
-
-def _run_tool(command: tuple[str, ...], data: bytes, folder: Path) -> bytes:
-    done = subprocess.run(command, cwd=folder, input=data, capture_output=True)
-    if done.returncode:
-        lines = (done.stderr + done.stdout).decode(errors="replace").strip()
-        raise _tool_error(f"`{Path(command[0]).name}` ended with exit code {done.returncode}", lines)
-    return done.stdout
-
-
-def _tool_error(message: str, lines: str) -> PolyloomError:
-    shown = "\n".join(lines.splitlines()[:10])
-    return input_error("PL0661", f"{message}\n{shown}".rstrip(), help=f"check the tool: `{TOOL} --version`")
 
 
 def _child_seconds() -> float:

@@ -13,7 +13,7 @@ from polyloom.targets.tcpa.words.isa import OPCODES
 
 HEADER: Final = "machine.vh"
 TOP: Final = "array"
-_LIBRARY: Final = Path(__file__).with_name("verilog")
+LIBRARY: Final = Path(__file__).with_name("verilog")
 _KNOWN: Final = 656
 """Bits of a lane's set of opcodes: 16 types for each of 41 operations."""
 _LINE: Final = 120
@@ -21,13 +21,14 @@ _LINE: Final = 120
 
 def verilog_files(circuit: Circuit) -> dict[str, str]:
     """Texts by file name."""
-    library = {path.name: path.read_text(encoding="utf-8") for path in sorted(_LIBRARY.glob("*.v"))}
+    library = {path.name: path.read_text(encoding="utf-8") for path in sorted(LIBRARY.rglob("*.v"))}
     return {HEADER: machine_header(circuit), **library}
 
 
 def machine_header(circuit: Circuit) -> str:
     """Parameter list of every module (IEEE 1364-2001, 12.2)."""
     c = circuit
+    fifos = c.capacity("feedback_registers") + c.capacity("input_registers")
     sizes = {
         "ROWS": c.rows,
         "COLUMNS": c.columns,
@@ -51,6 +52,8 @@ def machine_header(circuit: Circuit) -> str:
         "AFFINE": AFFINE,
         "UNITS": len(c.machine.units),
         "LANES": len(c.lanes),
+        "INDEX": max(c.bits("general_registers"), fifos.bit_length()),
+        "SOURCE": (c.capacity("output_registers") + 4 * c.capacity("channels")).bit_length(),
     }
     lines = [f"// SPDX-License-Identifier: Apache-2.0\n// The machine '{c.machine.name}'."]
     lines += [f"parameter {name} = {value}," for name, value in sizes.items()]

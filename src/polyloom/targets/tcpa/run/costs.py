@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from math import prod
 from typing import Any, Final, cast
@@ -23,7 +24,9 @@ from polyloom.targets.costs import Costs, Line, Units
 from polyloom.targets.target import Execution, Program
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.place import Place, region
+from polyloom.targets.tcpa.run.access_counts import energy_shares
 from polyloom.targets.tcpa.run.phases import descriptions
+from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
 from polyloom.targets.tcpa.run.phases.plan_execution import Execution as Ran
 from polyloom.targets.tcpa.run.phases.step_sequence import Own, run
 from polyloom.targets.tcpa.run.program import load_machine
@@ -55,8 +58,20 @@ def costs(program: Program, execution: Execution) -> Costs:
         code_bytes=sum(concrete_file.size_without_names(own.data) for own in found.configurations),
         bound_by=_binding_reason(execution, phases),
         loop=tuple(_loop_lines(program, found.longest, execution)),
-        stated=stated_figures.read_stated(str(where or "")),
+        stated=replace(stated_figures.read_stated(str(where or "")), clock_mhz=clock_mhz(machine, where)),
+        energy_shares=None
+        if machine is None or machine.energy is None
+        else energy_shares(machine.energy, cast(Ran, execution.detail).counts),
+        whole_time=None
+        if machine is None or not machine.has_whole_time
+        else measure_time(found, machine, [phase.cycles for phase in cast(Ran, execution.detail).phases]).as_dict(),
     )
+
+
+def clock_mhz(machine: Machine | None, where: Place | None) -> float | None:
+    """The clock, where the machine's file states it as a key or among its stated figures."""
+    own = None if machine is None else machine.clock_mhz
+    return stated_figures.read_stated(str(where or "")).clock_mhz if own is None else own
 
 
 def _region(program: Program, used: list[int] | None) -> tuple[int, int]:

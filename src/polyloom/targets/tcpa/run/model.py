@@ -26,6 +26,7 @@ from polyloom.ir.operations import ELEMENT_TYPES, ElementType
 from polyloom.ir.terms import Ids, Terms
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.run.access_counts import name_counts
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.isa import OPCODES, encode_opcode
 
@@ -81,6 +82,8 @@ class Result:
     issues: tuple[int, ...]
     high_water: tuple[Occupancy, ...]
     trace: Trace | None
+    counts: Mapping[str, int]
+    """Accesses and operations by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,6 +401,7 @@ def _result(native: tcpa.Result, arrays: Sequence[_Array], trace: bool) -> Resul
         operations=native.operations,
         first_issue=native.first_issue,
         issues=tuple(native.issues),
+        counts=name_counts(native),
         high_water=tuple(
             Occupancy(tuple(fd), tuple(id)) for fd, id in zip(native.feedback_high, native.input_high, strict=True)
         ),

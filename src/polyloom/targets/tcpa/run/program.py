@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyloom._native.instantiate import Instantiation
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
@@ -34,6 +34,7 @@ class Simulation:
     cycles: int
     operations: int
     issues: tuple[tuple[str, int], ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
     events: Events | None = None
 
 
@@ -115,6 +116,12 @@ def load_machine(data: bytes, member: str | None) -> Machine:
     return machine_file.load(name)
 
 
+def find_machine(data: bytes, member: str | None) -> Machine | None:
+    """`load_machine`; None where the file's machine is no shipped one, and is not named."""
+    name = decode_outline(data).concrete.machine if member is None else ""
+    return load_machine(data, member) if member is not None or name in machine_file.members() else None
+
+
 def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
     machine = load_machine(data, member)
     result = model.run(
@@ -137,7 +144,7 @@ def simulate_side_by_side(
 def _simulation(data: bytes, machine: Machine, result: model.Result) -> Simulation:
     events = _events(result.trace, data, machine) if result.trace else None
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
-    return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), events)
+    return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), result.counts, events)
 
 
 def _cycle_progress(progress: Progress, data: bytes) -> Callable[[int], None]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from polyloom.targets.target import Json
 
@@ -13,7 +14,9 @@ def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     classes = f"{data['processor_classes']} classes, {data['instruction_words']} instruction words"
     return [
         ("cycles", f"{data['cycles']} (predicted {data['predicted_cycles']})"),
+        *_time_row(data.get("time")),
         ("operations", str(data["operations"])),
+        *_energy(data.get("energy")),
         ("elements", f"{elements(data['pes'], data['region'])}, {classes}"),
         *_phases(data["phases"]),
         ("control", f"{data['kernel_classes']} kernel classes, {data['control_signals']} signals"),
@@ -34,6 +37,24 @@ def elements(used: Json, asked: Json) -> str:
     """`4x1 of 4x4`, where a mapping on fewer elements than there are is the fastest that is stored."""
     texts = ["x".join(map(str, region)) for region in (used, asked) if isinstance(region, list)]
     return " of ".join(dict.fromkeys(texts)) or "–"
+
+
+def _time_row(time: Json) -> list[tuple[str, str]]:
+    """Whole time and its parts, where it is more than that of the array."""
+    if not isinstance(time, dict) or time["total"] == time["array"]:
+        return []
+    seconds = f", {cast(float, time['seconds']) * 1e6:,.4g} us" if "seconds" in time else ""
+    parts = f"configuration {time['configuration']}, fill {time['fill']}, array {time['array']}"
+    beside = f"DMA {time['dma']}, of which the array waits for {time['wait']}"
+    return [("whole time", f"{time['total']} cycles{seconds}: {parts}, {beside}, drain {time['drain']}")]
+
+
+def _energy(energy: Json) -> list[tuple[str, str]]:
+    """Shares of energy, the greatest first."""
+    if not isinstance(energy, dict):
+        return []
+    shares = sorted(cast("dict[str, float]", energy["shares"]).items(), key=lambda item: -item[1])
+    return [("energy", ", ".join(f"{name.replace('_', ' ')} {share:.1%}" for name, share in shares if share))]
 
 
 def _phases(phases: Json) -> list[tuple[str, str]]:

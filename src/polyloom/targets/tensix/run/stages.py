@@ -128,6 +128,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
         **_format_facts(note),
         "tiles": _tile_counts(note.stages),
         "stages": stage_facts(note.stages, ran.marks),
+        **({"reason": note.reason} if note.reason else {}),
         **ran.facts,
     }
     return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)

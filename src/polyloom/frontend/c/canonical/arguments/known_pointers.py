@@ -12,6 +12,7 @@ from polyloom.frontend.c.canonical.pointers.sources import list_assignments
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.substatements import flatten_blocks
 from polyloom.frontend.loops.tree import CASTS, Node, strip_casts
+from polyloom.frontend.loops.types import integer_constant
 
 
 def localize_pointers(body: Node, variables: Mapping[str, Node]) -> tuple[Node, Mapping[str, Node]]:
@@ -129,7 +130,7 @@ def _nullness(body: Node, roots: Roots, parameters: Sequence[Node]) -> dict[str,
 
 def _fold_constant_test(node: Node) -> Node:
     """A branch or an expression whose test is a constant as what is left of it (C17, section 6.6)."""
-    values = [_constant(child) for child in node.inner[:2]]
+    values = [integer_constant(child) for child in node.inner[:2]]
     match node.kind, node.opcode, values:
         case "if", _, [int(test), *_]:
             kept = node.inner[1:2] if test else node.inner[2:]
@@ -145,11 +146,6 @@ def _fold_constant_test(node: Node) -> Node:
             return node.inner[0]
         case _:
             return node
-
-
-def _constant(node: Node) -> int | None:
-    node = strip_casts(node)
-    return int(str(node.value)) if node.kind == "integer" else None
 
 
 def _is_null(node: Node) -> bool:

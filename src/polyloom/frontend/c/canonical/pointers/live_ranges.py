@@ -9,6 +9,7 @@ peeling: Wolfe 1996).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
@@ -24,7 +25,7 @@ from polyloom.frontend.c.canonical.pointers.sources import (
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.counters import count_uses, is_dead_variable
 from polyloom.frontend.loops.substatements import Statements, block, child_statements, flatten_blocks, map_statements
-from polyloom.frontend.loops.tree import Node
+from polyloom.frontend.loops.tree import Node, strip_casts
 
 _LOOPS = ("for", "while", "do")
 _MOST_COPIES = 8
@@ -47,12 +48,25 @@ def split_pointers(body: Node, parameters: Sequence[Node]) -> Node:
             break
         body, copies = changed, copies + splitting.copies
     # A declaration that is left has no array, and would be refused.
-    used = {n.symbol for n in body if n.kind == "name"}
-    return map_statements(body, lambda node: _remove_dead_pointers(node, used))
+    while True:
+        unused = Counter(map(_voided_name, body))
+        used = {name for name, uses in count_uses((body,)).items() if uses > unused[name]}
+        changed = map_statements(body, lambda node, used=used: _remove_dead_pointers(node, used))
+        # A pointer may be there for one that was dead.
+        if sum(1 for _ in changed) == sum(1 for _ in body):
+            return changed
+        body = changed
+
+
+def _voided_name(node: Node) -> str:
+    """The x of `(void)x`, which says that x is not used."""
+    return strip_casts(node.inner[0]).symbol if node.kind == "cast" and node.ctype == "void" else ""
 
 
 def _remove_dead_pointers(node: Node, used: Collection[str]) -> Statements:
-    """Declarations without pointers that nothing names."""
+    """Declarations without pointers that nothing uses."""
+    if (name := _voided_name(node)) and name not in used:
+        return ()
     if node.kind == "declare":
         live = (d for d in node.inner if d.symbol in used or not is_pointer(d) or has_effect(d))
         kept = tuple(live)

@@ -30,9 +30,9 @@ def extents(site: Site, given: Any) -> Shape:
                 "PL0149", f"an extent of `{site.source_text}` is not affine", "use sums of sizes and integers"
             )
         if not site.builder.require(item):
-            raise site.error(
-                "PL0149", f"the extent {item} of `{site.source_text}` may be negative", f"assert {item} >= 0"
-            )
+            may = "is" if item.is_constant else "may be"
+            help = "write an integer of at least 0" if item.is_constant else f"assert {item} >= 0"
+            raise site.error("PL0149", f"the extent {item} of `{site.source_text}` {may} negative", help)
     return items
 
 

@@ -127,6 +127,9 @@ def _infer_extent(site: Site, data: Data, given: list[Any]) -> list[Affine]:
         if found is not None and e.is_constant and e.constant < 0:
             found = _exact_quotient(found, -e.constant)
     if found is None or len(free) > 1:
+        if len(given) == 1:
+            message = f"`{site.source_text}` joins the axes of {print_shape(data.shape)}, whose product is not affine"
+            raise site.error("PL0149", message, "keep the axes, and name them by `axis=` or in loops")
         help = "a product of two sizes is no affine extent: write the extent"
         raise site.error("PL0149", f"the extent -1 of `{site.source_text}` cannot be found", help)
     given[free[0]] = found

@@ -23,7 +23,12 @@ from polyloom.targets.minion.map.product.quant import build_quant
 from polyloom.targets.minion.map.product.staging.operand_staging import staged_loop
 from polyloom.targets.minion.map.product.staging.ring import Stage
 from polyloom.targets.minion.map.product.tensor_assembly import COMBINED, MULTIPLIED, STORED, refresh_registers, wait
-from polyloom.targets.minion.map.product.tile_selection import fit_blocks, total_cycles, uses_staging
+from polyloom.targets.minion.map.product.tile_selection import (
+    fit_blocks,
+    has_own_rows,
+    total_cycles,
+    uses_staging,
+)
 from polyloom.targets.minion.words.resident import Home, Resident
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
@@ -156,6 +161,21 @@ def _resident_product(m: Multiplied, p: Problem, g: Grid, setting: Setting) -> M
     home = Home(r, (m.found.left, m.found.right, m.found.result))
     facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": resident_cycles(p, g)}
     return Made((part,), facts, useful_macs(m, setting), p.kind.peak, 0, home)
+
+
+def owner_arrays(m: Multiplied, setting: Setting) -> frozenset[str]:
+    """Arrays of the program of which each shire accesses its own rows only: the result, what sums begin with, and the
+    left factor, where blocks are those of the shire's rows.
+    """
+    p, source = build_problem(m, setting)
+    p, g = fit_blocks(m, p, source, setting)
+    if not has_own_rows(p, g, setting.shire_rows):
+        return frozenset()
+    found = m.found
+    matrices = (found.left, found.result, *([replace(found.result, array=found.begins)] if found.begins else []))
+    others = {found.right.array, *(step.array for step in found.steps)}
+    own = {x.array for x in matrices if x.rows == (0,) and len(setting.arrays[x.array].shape) > 1} - others
+    return frozenset(setting.arrays[name].name for name in own)
 
 
 def has_helpers(m: Multiplied, setting: Setting) -> bool:

@@ -23,7 +23,7 @@ from polyloom.ir.ssa import Place
 from polyloom.targets.minion.map.frame import span_place
 from polyloom.targets.minion.map.phase_work import Arrays, Multiplied, Work, overwrites_factor
 from polyloom.targets.minion.map.product import arithmetic
-from polyloom.targets.minion.map.product.compile import has_helpers, predicted_cycles, product_code
+from polyloom.targets.minion.map.product.compile import has_helpers, owner_arrays, predicted_cycles, product_code
 from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, Kind
 from polyloom.targets.minion.map.product.quant import apply_quant, transform_chain
 
@@ -89,7 +89,8 @@ def _work(found: Contraction, kind: Kind, fp: str, place: Place, *, is_exact: bo
     product = Multiplied(found, kind, fp, place)
     compiled, helped = partial(product_code, product), partial(has_helpers, product)
     results, cycles = partial(_results, made), partial(predicted_cycles, product)
-    return Work("product", 1, "scratchpad", compiled, results, bounds, helped, exact, product, is_discrete, cycles)
+    own = partial(owner_arrays, product)
+    return Work("product", 1, "scratchpad", compiled, results, bounds, helped, exact, product, is_discrete, cycles, own)
 
 
 def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:

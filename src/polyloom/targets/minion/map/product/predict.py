@@ -33,7 +33,7 @@ _CROWDED: Final = 1.1
 """How much longer a staged step takes where many shires read the same lines from the banks of one."""
 _MANY: Final = 8
 """Shires from which on they do."""
-_PACKED: Final = 80
+_PACKED: Final = {"fp16": 80, "int8": 320}
 """Of a step that packs: load and store of a minion's share of a right tile."""
 _STORE: Final = 150
 # 57 cycles one way in a shire, and 2.3 for each of 32 further registers.
@@ -53,7 +53,7 @@ _DRAM: Final = 127
 def cycles(p: Problem, g: Grid, is_staged: bool, *, packs: bool = False) -> int:
     """Predicted cycles of the busiest minion. `packs`: the loop packs the right factor."""
     # Interleaving and storing run between two multiplications, never beside them.
-    round_ = block_cycles(p, g.parts, is_staged=is_staged) + (p.steps * _PACKED if packs else 0)
+    round_ = block_cycles(p, g.parts, is_staged=is_staged) + (p.steps * loop_packing_cycles(p) if packs else 0)
     if not is_staged:
         return START + g.rounds(p.block_rows, p.block_columns) * round_
     is_crowded = g.shire_rows * g.shire_columns >= _MANY
@@ -68,12 +68,17 @@ def resident_cycles(p: Problem, g: Grid) -> int:
     return START + g.rounds(p.block_rows, p.block_columns) * (p.steps * fma_cycles(p) + _STORE)
 
 
+def loop_packing_cycles(p: Problem) -> int:
+    """Predicted cycles by which a step takes longer that packs the right tile of the next."""
+    return _PACKED[p.kind.name]
+
+
 def packing_cycles(p: Problem, team: Team) -> int:
     """Predicted cycles until the right factor is packed, and all know it: it comes from DRAM once, as fast as DRAM
     gives it, or as the busiest minion's loads take.
     """
     tiles = p.block_columns * p.steps
-    most = -(-tiles // team.minions) * _FROM_DRAM
+    most = -(-tiles // team.minions) * _LINE * ROWS
     return max(tiles * TILE // _DRAM, most) + barrier_cycles(team)
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost model of short products, whose operands second harts bring into the L2 of each shire (patch_prefetch.py).
 
-  start + lines of the first steps + packing + rounds · steps · step
+  start + packing + rounds · steps · step
 
-Lines come at the rate of the mesh to a shire and of DRAM. A step takes as long as its multiplication, as its stream to
-TenB, or as the busiest bank gives the lines: a row pitch that is a multiple of 256 bytes has a column in one bank.
-Packing takes as long as lines come and the interleaving loads of a hart last, or as the banks give rows, of which those
-of bytes and halves are parts of lines. The weights are fitted to 346 random products of 40 to 256 in each dimension on
-8 to 1,024 minions, with any blocks and grids: the cycles of 68 % of them are within 7 % of the prediction.
+A step takes as long as its multiplication, as the busiest bank gives the lines, and as lines come over the mesh to a
+shire and from DRAM; what takes nearly as long as another delays it, so that the sum of these is a power mean (the
+p-norm, which is their maximum where p is great). A row pitch that is a multiple of 256 bytes has a column in one bank.
+Packing takes as long as lines come and the interleaving loads of a hart last, and as the banks give rows, of which
+those of bytes and halves are parts of lines. The weights are fitted to 199 random products of 40 to 256 in each
+dimension on 64 to 1,024 minions; `polyloom bench minion` prints products that were left out.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ from polyloom.targets.minion.words.tiles import ROWS, WORD, Grid
 _MESH, _DRAM = 50 / LINE, 127 / LINE
 """Lines a cycle to a shire, and from DRAM."""
 _BANKS: Final = 4
-_FIRST: Final = 4
-"""Steps at most that come before the slowest minion multiplies."""
 _LINE: Final = 10
 """Cycles from a line of a load to the next."""
 
@@ -34,8 +33,8 @@ _LINE: Final = 10
 @dataclass(frozen=True, slots=True)
 class _Weights:
     """Weights of one type: cycles at the start, of a step at least, and between rounds; what each line of a left and of
-    a right tile takes in a bank; and how much of the time in which lines come, loads last, and banks serve what is
-    packed is not hidden.
+    a right tile takes in a bank; how much of the time in which lines come, loads last, and banks serve what is packed
+    is not hidden; and the power of their sums.
     """
 
     start: int
@@ -43,16 +42,17 @@ class _Weights:
     round: int
     left: float
     right: float
-    first: float
+    come: float
+    power: int
     loads: float = 0
     banks: float = 0
     behind: float = 0
 
 
 _WEIGHTS: Final[dict[Name, _Weights]] = {
-    "fp32": _Weights(376, 229, 0, 1.15, 1.17, 1.37),
-    "fp16": _Weights(1043, 194, 29, 1.67, 0.74, 0.775, 1.694, 0.3, 1.23),
-    "int8": _Weights(1005, 210, 6, 1.7, 0, 1.29, 1.0, 1.0, 1.27),
+    "fp32": _Weights(558, 224, 234, 0.678, 1.317, 1.363, 2),
+    "fp16": _Weights(827, 170, 0, 1.006, 1.33, 1.775, 4, 0, 0.957, 0.612),
+    "int8": _Weights(880, 145, 240, 0.946, 0.952, 0.182, 3, 2.03, 0.869, 0.126),
 }
 
 
@@ -63,17 +63,23 @@ def prefetched_cycles(p: Problem, g: Grid, fma: int, pitch: int, shire_minions: 
     w = _WEIGHTS[p.kind.name]
     rows, columns = patch_blocks(p, g)
     left, right = rows * p.height, columns * ROWS
-    step = max(fma, w.step, _bank_cycles(p, g, w, pitch))
     rounds = g.rounds(p.block_rows, p.block_columns)
-    multiply = rounds * p.steps * step + (rounds - 1) * w.round
+    bank = _bank_cycles(p, g, w, pitch)
     if not p.packs_near:
-        come = max((left + right) / _MESH, (p.rows + p.block_columns * ROWS) / _DRAM)
-        return int(w.start + w.first * come * min(p.steps, _FIRST) + multiply)
-    come = p.steps * max(right / _MESH, p.block_columns * ROWS / _DRAM)
-    pack = max(
-        w.first * come + w.loads * _load_cycles(p, columns, shire_minions), w.banks * _packing(p, columns, pitch)
-    )
-    return int(w.start + pack + w.behind * left * p.steps / _MESH + multiply)
+        come = w.come * max((left + right) / _MESH, (p.rows + p.block_columns * ROWS) / _DRAM) / rounds
+        return int(w.start + _loop_cycles(p, w, rounds, _norm(w.power, fma, bank, come)))
+    come = w.come * p.steps * max(right / _MESH, p.block_columns * ROWS / _DRAM)
+    loads = w.loads * _load_cycles(p, columns, shire_minions)
+    pack = _norm(w.power, come + loads, w.banks * _packing(p, columns, pitch)) + w.behind * left * p.steps / _MESH
+    return int(w.start + pack + _loop_cycles(p, w, rounds, _norm(w.power, fma, bank)))
+
+
+def _norm(power: int, *cycles: float) -> float:
+    return sum(each**power for each in cycles) ** (1 / power)
+
+
+def _loop_cycles(p: Problem, w: _Weights, rounds: int, step: float) -> float:
+    return rounds * p.steps * max(step, w.step) + (rounds - 1) * w.round
 
 
 def _spread(pitch: int) -> int:

@@ -16,9 +16,16 @@ from polyloom.targets.minion.map.product.grid import candidate_grids, grid
 from polyloom.targets.minion.map.product.loop import Problem
 from polyloom.targets.minion.map.product.operand import INT8, packed_tiles
 from polyloom.targets.minion.map.product.patch_prefetch import fits_cache
-from polyloom.targets.minion.map.product.predict import cycles, fma_cycles, hides_loads, packing_cycles, resident_cycles
+from polyloom.targets.minion.map.product.predict import (
+    START,
+    cycles,
+    fma_cycles,
+    hides_loads,
+    packing_cycles,
+    resident_cycles,
+)
 from polyloom.targets.minion.map.product.predict_prefetched import prefetched_cycles
-from polyloom.targets.minion.map.product.staging.ring import Stage
+from polyloom.targets.minion.map.product.staging.ring import PIECE, Stage
 from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
 from polyloom.targets.minion.words.layout import align_rows
 from polyloom.targets.minion.words.tiles import ROWS, WORD, Grid, Tiles
@@ -59,11 +66,16 @@ def total_cycles(p: Problem, source: Tiles | None, g: Grid, setting: Setting) ->
     # What the loop packs takes no time in front of it.
     packs = stages and Stage(p, g, setting.team.shire_minions, setting.scratchpad).packs
     packing = 0 if source is None or packs else packing_cycles(p, setting.team)
-    return cycles(p, g, stages, packs=packs) + packing
+    # Harts start once, in front of packing; staging begins anew behind it.
+    return cycles(p, g, stages, packs=packs) + packing - (START if packing and not stages else 0)
 
 
 def fit_blocks(m: Multiplied, p: Problem, source: Tiles | None, setting: Setting) -> tuple[Problem, Grid]:
-    """Blocks, and where operands come from, with the fewest predicted cycles: short products have them in L2."""
+    """Blocks, and where operands come from, with the fewest predicted cycles: short products have them in L2. Where
+    shires own rows, blocks of those, if there are any.
+    """
+    if setting.shire_rows and (owned := list(_owner_blocks(p, source, setting))):
+        return min(owned, key=lambda each: total_cycles(each[0], source, each[1], setting))
     usual = fit_block_height(m, p, setting)
     if setting.options.resident or p.broadcast or (setting.options.split_k or 1) > 1:
         return usual
@@ -71,11 +83,38 @@ def fit_blocks(m: Multiplied, p: Problem, source: Tiles | None, setting: Setting
     return min(found, key=lambda each: total_cycles(each[0], source, each[1], setting))
 
 
+def has_own_rows(p: Problem, g: Grid, shire_rows: int) -> bool:
+    """Whether the rows of a shire's blocks are those that it owns."""
+    return g.shire_columns * g.parts == 1 and g.rows * p.height == shire_rows and g.total_rows >= p.block_rows
+
+
+def _owner_blocks(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
+    """Candidates in which each shire computes the rows that it owns (owner-computes rule)."""
+    for g in candidate_grids(setting.team, 1):
+        height = setting.shire_rows // g.rows
+        # Loads of staging are of whole pieces: they would read rows of the next shire.
+        if height in (PIECE, ROWS) and (height == ROWS or _may_be_lower(p, height)):
+            q = p if height == ROWS else _lower_blocks(p, height)
+            if has_own_rows(q, g, setting.shire_rows):
+                yield q, g
+    for q, g in prefetched_problems(p, source, setting):
+        if has_own_rows(q, g, setting.shire_rows):
+            yield q, g
+
+
+def _may_be_lower(p: Problem, height: int) -> bool:
+    """Whether blocks may have so many rows: transposing loads begin only where whole blocks of 16 rows do, vectors of
+    TensorQuant are lines of 16 elements, and rows of the last block, with which sums begin, are loaded whole.
+    """
+    fits = p.begins is None or -(-p.rows // height) * height <= align_rows(p.rows)
+    return p.left.transform == "plain" and p.quant is None and fits
+
+
 def prefetched_problems(p: Problem, source: Tiles | None, setting: Setting) -> Iterator[tuple[Problem, Grid]]:
     """Candidates whose operands are brought into L2, by the height of blocks. Their prediction was fitted to short
     products.
     """
-    if max(p.rows, p.columns, p.words * WORD // p.kind.bytes) > _SHORT:
+    if max(setting.shire_rows or p.rows, p.columns, p.words * WORD // p.kind.bytes) > _SHORT:
         return
     right = p.right if source is None else packed_tiles(OWN_SCRATCHPAD, p.steps)
     p = replace(p, near=True, packs_near=source is not None, right=right)

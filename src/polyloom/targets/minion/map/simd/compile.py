@@ -22,6 +22,7 @@ from polyloom.targets.minion.map.phase_work import Setting
 from polyloom.targets.minion.map.simd import spmd_program
 from polyloom.targets.minion.map.simd.memory import place_locals
 from polyloom.targets.minion.map.simd.parallel_machine import machine_description
+from polyloom.targets.minion.map.simd.row_sharing import Ownership, row_arrays
 from polyloom.targets.minion.options import Fp
 from polyloom.transform.parallel.arrangement import arrange_loops
 from polyloom.transform.parallel.contraction import contract
@@ -54,14 +55,27 @@ def compile_nest(nest: Nest, setting: Setting, fp: Fp, *, others: bool) -> Compi
     shared = share_work(made, machine_description(setting.team))
     # Arrays of partial results and expanded temporaries are locals of the arranged nest, and need memory of their own.
     place = place_locals(made, setting.arrays, setting.scratch)
+    owned = Ownership(setting.shire_rows, setting.owned_rows, _nest_names(setting, setting.near))
     parts = spmd_program.program_parts(
-        made, shared, place, setting.team, setting.prefix, setting.later if others else None
+        made, shared, place, setting.team, setting.prefix, setting.later if others else None, owned
     )
     taken = place.scratch + SCRATCH * setting.team.workers - setting.scratch
     named = set(loops(own.body))
     # Only loops that the user wrote: those of copies would be told twice.
     alone = dict.fromkeys(_user_names(why) for loop, why in shared.serial_reasons.items() if _user_names(loop) in named)
     return Compiled(parts, tuple(alone), count_operations(own), taken)
+
+
+def owner_arrays(nest: Nest, fp: Fp, setting: Setting) -> frozenset[str]:
+    """Arrays of the program of which each shire accesses its own rows only."""
+    made = arrange_nest(specialize_nest(nest, setting.values, fp), setting.team, fp)
+    names = row_arrays(share_work(made, machine_description(setting.team)).items, made, setting.owned_rows)
+    return frozenset(setting.arrays[name].name for name in names if name in setting.arrays)
+
+
+def _nest_names(setting: Setting, names: frozenset[str]) -> frozenset[str]:
+    """A nest's names of arrays of the program."""
+    return frozenset(inner for inner, placed in setting.arrays.items() if placed.name in names)
 
 
 def _user_names(text: str) -> str:

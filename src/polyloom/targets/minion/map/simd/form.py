@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -28,7 +27,7 @@ from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.phase_work import Arrays, Bounds, Made, Setting, Work
 from polyloom.targets.minion.map.simd import supported_types
 from polyloom.targets.minion.map.simd.arithmetic import MachineScope, machine_function
-from polyloom.targets.minion.map.simd.compile import arrange_nest, compile_nest, specialize_nest
+from polyloom.targets.minion.map.simd.compile import arrange_nest, compile_nest, owner_arrays, specialize_nest
 from polyloom.targets.minion.map.simd.parallel_machine import LANES
 from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
@@ -39,7 +38,7 @@ from polyloom.transform.writers import execute_in_place
 
 HARTS: Final = 2
 """Of each minion."""
-_STAGE, _ROUND, _FAR = 480, 15, 400
+_STAGE, _ROUND, _FAR = 320, 15, 400
 """Cycles of a formula: to begin and to evict, for eight elements of a hart, and where shires evict to L3."""
 
 
@@ -66,9 +65,9 @@ def read_function(written: Written) -> Read | None:
     if path is not None and frontend.is_array_file(path):
         source = frontend.array_source(path, written.options)
         return Read(*frontend.array_nest(source), path, source.data)
-    if path is None or not frontend.source_file(path).endswith((".py", ".c")):
+    if path is None or not frontend.source_file(path).endswith((".py", ".c", ".mlir")):
         return None
-    if frontend.source_file(path).endswith(".py"):
+    if frontend.source_file(path).endswith((".py", ".mlir")):
         return Read(*frontend.python_nest(path, written.options), path)
     # Loaded late: reading C needs clang's library, which a Python kernel does not.
     from polyloom.frontend.c import load
@@ -110,16 +109,22 @@ def stage_work(nest: Nest, fp: Fp, minions: int, bounds: Bounds | None) -> Work:
     code, results = partial(_compile_code, nest, fp, True), partial(_interpret, nest, fp, minions)
     # In another order of sums, results depend on the number of minions, which is then the user's.
     cycles = None if fp == "reassociate" else _stage_cycles
-    return Work("simd", HARTS, "shared", code, results, bounds, is_discrete=is_discrete(nest), cycles=cycles)
+    own = partial(owner_arrays, nest, fp)
+    return Work(
+        "simd", HARTS, "shared", code, results, bounds, is_discrete=is_discrete(nest), cycles=cycles, own_rows=own
+    )
 
 
 def _stage_cycles(setting: Setting) -> int:
-    """Predicted cycles of a formula: its largest array, eight elements at a time on every hart, and what harts of
-    several shires evict further. Fitted to three layers of 64 x 64.
+    """Predicted cycles of a formula: rows of its largest array are shared out, eight elements at a time, and what harts
+    of several shires evict goes further. Fitted to three layers of 64 x 64.
     """
-    elements = max((prod(placed.shape) for placed in setting.arrays.values()), default=1)
-    rounds = -(-elements // (LANES * HARTS * setting.team.minions))
-    return _STAGE + _ROUND * rounds + (_FAR if setting.team.shires > 1 else 0)
+    team, placed = setting.team, max(setting.arrays.values(), key=lambda p: p.rows * p.width)
+    rows = placed.shape[0] if placed.shape else 1
+    shires = 1 if setting.shire_rows else team.shires
+    most = -(-(setting.shire_rows or rows) // (HARTS * team.shire_minions * shires))
+    is_far = team.shires > 1 and placed.name not in setting.near
+    return _STAGE + _ROUND * most * -(-placed.rows * placed.width // (rows * LANES)) + (_FAR if is_far else 0)
 
 
 @dataclass(frozen=True, slots=True)

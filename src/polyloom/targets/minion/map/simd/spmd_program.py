@@ -16,6 +16,7 @@ from typing import Final
 from polyloom.analysis.loop_ranges import loop_ranges
 from polyloom.analysis.privatizable import enclosing_path
 from polyloom.ir.nest import If, Loop, Nest
+from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map import frame
 from polyloom.targets.minion.map.frame import Part, Team
 from polyloom.targets.minion.map.phase_work import Later
@@ -24,6 +25,7 @@ from polyloom.targets.minion.map.simd.control import Control
 from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.memory import Memory
 from polyloom.targets.minion.map.simd.parallel_machine import LANES, machine_description
+from polyloom.targets.minion.map.simd.row_sharing import Ownership, shares_rows
 from polyloom.targets.minion.map.simd.text import SHARES, Text
 from polyloom.targets.minion.map.simd.values import Values
 from polyloom.transform.parallel.software_coherence import (
@@ -47,21 +49,23 @@ _LINES: Final = 16
 
 
 def program_parts(
-    nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None
+    nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None, own: Ownership
 ) -> Sequence[Part]:
     """Parts of the program between start-up and end; `prefix` begins labels. `later` is None where there are no other
     phases.
     """
-    return _Program(nest, shared, memory, team, prefix, later).all()
+    return _Program(nest, shared, memory, team, prefix, later, own).all()
 
 
 class _Program:
     """Writer of a nest's program."""
 
     def __init__(
-        self, nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None
-    ) -> None:
+        self, nest: Nest, shared: SharedWork, memory: Memory, team: Team, prefix: str, later: Later | None,
+        own: Ownership,
+    ) -> None:  # fmt: skip
         self.nest, self.sharing, self.memory, self.team, self.later = nest, shared, memory, team, later
+        self.own = own
         self.text = Text(prefix)
         self.values = Values(self.text, memory)
         self.known = loop_ranges(nest.body)
@@ -180,14 +184,23 @@ class _Program:
         unit, offset = work.blocks.unit, work.blocks.offset
         shift = unit.bit_length() - 1
         add = self.text.add
+        workers, number = self.team.workers, "s1"
+        if self.own.rows and shares_rows(work, self.nest, self.own.total):
+            # Rows of the shire first, then those of the worker among its harts.
+            workers, number = self.team.shire_minions * self.team.harts, "t3"
+            add(f"srli t0, s0, {MINIONS_PER_SHIRE.bit_length() - 1}", f"li t1, {self.own.rows}", "mul t0, t0, t1")
+            add("add t1, t0, t1", *self.narrow(low, high), f"andi t3, s1, {workers - 1}")
         add(f"addi t0, {low}, {-offset}", f"andi t0, t0, {unit - 1}", f"sub t0, {low}, t0")  # t0: where a unit begins
         add(f"sub t1, {high}, t0", f"addi t1, t1, {unit - 1}", f"srai t1, t1, {shift}")  # t1: units
-        add(f"li t2, {self.team.workers}", "add t1, t1, t2", "addi t1, t1, -1")
-        add("div t1, t1, t2", f"slli t1, t1, {shift}", "mul t2, t1, s1")  # t1: iterations of a block
-        add("add t0, t0, t2", "add t1, t0, t1")
+        add(f"li t2, {workers}", "add t1, t1, t2", "addi t1, t1, -1")
+        add("div t1, t1, t2", f"slli t1, t1, {shift}", f"mul t2, t1, {number}")  # t1: iterations of a block
+        add("add t0, t0, t2", "add t1, t0, t1", *self.narrow(low, high))
+
+    def narrow(self, low: str, high: str) -> list[str]:
+        """Bounds within those in t0 and t1."""
         later, sooner = self.text.label("later"), self.text.label("sooner")
-        add(f"bge {low}, t0, {later}", f"mv {low}, t0", f"{later}:")
-        add(f"ble {high}, t1, {sooner}", f"mv {high}, t1", f"{sooner}:")
+        lines = [f"bge {low}, t0, {later}", f"mv {low}, t0", f"{later}:"]
+        return [*lines, f"ble {high}, t1, {sooner}", f"mv {high}, t1", f"{sooner}:"]
 
     @contextmanager
     def constants(self) -> Generator[None]:
@@ -216,8 +229,10 @@ class _Program:
             return
         with self.text.at(None, "makes results visible to other harts"):
             self.text.add("fence", "li x31, 64")
-            for extent in touched_extents(work, names, self.nest, self.memory.address, self.known):
-                self.lines(extent, around)
+            near = names if self.team.shires == 1 else names & self.own.near
+            for level, some in ((_L2, near), (_L3, names - near)):
+                for extent in touched_extents(work, some, self.nest, self.memory.address, self.known):
+                    self.lines(extent, around, level)
             self.text.add(f"csrrwi x0, {TENSOR_WAIT}, {_CACHE_OPERATIONS}")
 
     def needed_arrays(self, work: Work) -> frozenset[str]:
@@ -241,10 +256,9 @@ class _Program:
         }
         return frozenset((touched & (work.written_arrays() | changed)) | again)
 
-    def lines(self, extent: Extent, around: Around) -> None:
+    def lines(self, extent: Extent, around: Around, level: int) -> None:
         """Eviction of the lines of an extent, sixteen at a time."""
         again, whole, end = (self.text.label(what) for what in ("lines", "whole", "end"))
-        level = _L2 if self.team.shires == 1 else _L3
         spare = self.text.integers.take()
         self.values.integer(extent.first, around, spare, "t2")
         self.values.integer(extent.last, around, "t1", "t2")

@@ -22,7 +22,9 @@ module affine #(
     always @(posedge clk)
         if (reset) coefficients <= 0;
         else if (load && load_at == DIMS) at <= {DIMS{loaded}};
-        else if (load) coefficients[32*load_at+:32] <= load_word;
-        else if (step)
+        else if (load) begin
+            for (m = 0; m < DIMS; m = m + 1)
+                if (load_at == m) coefficients[32*m+:32] <= load_word;
+        end else if (step)
             for (m = 0; m < DIMS; m = m + 1) if (grows >> m != 0) at[AFFINE*m+:AFFINE] <= next;
 endmodule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer operations of one lane on words of 32 bits, numbered as in native/tcpa/operations.hpp. An operation that no
-// opcode of KNOWN has is not built.
+// Operations of one lane on words of 32 bits, numbered as in native/tcpa/operations.hpp, but divisions and roots. An
+// operation that no opcode of KNOWN has is not built.
 module alu #(
 `include "machine.vh"
     , parameter [655:0] KNOWN = 0
@@ -9,6 +9,13 @@ module alu #(
     input [WORD-1:0] a, b, c,
     output [WORD-1:0] result
 );
+    // Types without f32, and operations on f32 or that give one.
+    localparam [15:0] INTEGERS = 16'hfff7;
+    localparam ADDS = KNOWN[19] | KNOWN[35] | KNOWN[339], MULTIPLIES = KNOWN[51] | KNOWN[339];
+    localparam TO_INTEGER = KNOWN[419] | KNOWN[435] | KNOWN[451] | KNOWN[467] | KNOWN[483] | KNOWN[499] | KNOWN[579];
+    localparam FROM_INTEGER = |KNOWN[528+:16];
+    localparam COMPARES = KNOWN[83] | KNOWN[99] | KNOWN[195] | KNOWN[211] | KNOWN[227] | KNOWN[243] | KNOWN[259]
+                        | KNOWN[275] | KNOWN[307] | KNOWN[323] | KNOWN[515];
     wire [5:0] operation = opcode[9:4];
     wire [3:0] kind = opcode[3:0];
     wire is_signed = kind < 3;
@@ -17,15 +24,29 @@ module alu #(
     // A 33rd bit keeps u32 apart from i32, so that one comparison serves both.
     wire signed [WORD:0] x = {is_signed & a[WORD-1], a}, y = {is_signed & b[WORD-1], b};
     wire [4:0] amount = b[4:0] & (is_byte ? 5'd7 : is_half ? 5'd15 : 5'd31);
-    wire [WORD-1:0] product = |{KNOWN[48+:16], KNOWN[336+:16]} ? a * b : 0;
+    wire [WORD-1:0] product = |({KNOWN[48+:16], KNOWN[336+:16]} & {2{INTEGERS}}) ? a * b : 0;
     wire signed [WORD:0] shifted = |KNOWN[176+:16] ? x >>> amount : 0;
     wire signed [WORD-1:0] word = a;
     reg [WORD-1:0] wide;
     reg [3:0] width;
 
-    wire [WORD-1:0] own;
+    wire [WORD-1:0] own, integer_result;
     narrow narrow_a (.kind(kind), .value(a), .word(own));
-    narrow narrow_result (.kind(width), .value(wide), .word(result));
+    narrow narrow_result (.kind(width), .value(wide), .word(integer_result));
+    generate
+        if (ADDS || MULTIPLIES || TO_INTEGER || FROM_INTEGER || COMPARES) begin : floats
+            // Moves, selections and bits are the same of all words.
+            wire computes = operation == 33 || kind == 3 && operation != 0 && operation != 18 && operation != 39;
+            wire [WORD-1:0] float_result;
+            float_alu #(
+                .ADDS(ADDS), .MULTIPLIES(MULTIPLIES), .TO_INTEGER(TO_INTEGER), .FROM_INTEGER(FROM_INTEGER)
+            ) float_alu (
+                .operation(operation), .a(a), .b(b), .c(c), .integer_word(own), .is_signed(is_signed),
+                .result(float_result));
+            assign result = computes ? float_result : integer_result;
+        end else
+            assign result = integer_result;
+    endgenerate
     always @* begin
         width = kind;
         case (operation)

@@ -13,18 +13,23 @@ module array #(
     output [N*LANES*WORD-1:0] value,
     output [BANKS-1:0] write, output [BANKS*BANK-1:0] write_address, output [BANKS*WORD-1:0] write_value
 );
-    wire [3:0] kind = load_address[51:48];
-    wire [15:0] number = load_address[47:32], at = load_address[23:8];
-    wire [7:0] part = load_address[7:0], of_unit = load_address[31:24];
-    wire scalar = load && kind == 5 && of_unit == 0;
+    // The bus reaches every word of the configuration, so that it has registers where it enters.
+    reg write_word, go;
+    reg [51:0] bus_address;
+    reg [31:0] word;
+    wire [3:0] kind = bus_address[51:48];
+    wire [15:0] number = bus_address[47:32], at = bus_address[23:8];
+    wire [7:0] part = bus_address[7:0], of_unit = bus_address[31:24];
+    wire scalar = write_word && kind == 5 && of_unit == 0;
     reg [31:0] interval, row_delay, column_delay;
     reg south, east, soon, on;
     always @(posedge clk) begin
-        if (scalar && at == 0) interval <= load_word;
-        if (scalar && at == 2) row_delay <= load_word;
-        if (scalar && at == 3) column_delay <= load_word;
-        if (scalar && at == 5) {east, south} <= load_word[1:0];
-        {on, soon} <= reset ? 2'd0 : {soon, run};
+        if (scalar && at == 0) interval <= word;
+        if (scalar && at == 2) row_delay <= word;
+        if (scalar && at == 3) column_delay <= word;
+        if (scalar && at == 5) {east, south} <= word[1:0];
+        {write_word, bus_address, word} <= {load && !reset, load_address, load_word};
+        {on, soon, go} <= reset ? 3'd0 : {soon, go, run};
     end
 
     wire [SIGNALS+1:0] control;
@@ -37,8 +42,8 @@ module array #(
     assign ended = idle == DRAIN;
     always @(posedge clk) idle <= reset || !quiet ? 0 : ended ? idle : idle + 1;
     controller controller (
-        .clk(clk), .reset(reset), .load(load), .load_kind(kind), .load_number(number), .load_unit(of_unit),
-        .load_at(at), .load_part(part), .load_word(load_word), .interval(interval), .on(on),
+        .clk(clk), .reset(reset), .load(write_word), .load_kind(kind), .load_number(number), .load_unit(of_unit),
+        .load_at(at), .load_part(part), .load_word(word), .interval(interval), .on(on),
         .step(control[SIGNALS+1]), .past(control[SIGNALS]), .signals(control[SIGNALS-1:0]));
     genvar r, c, s;
     generate
@@ -60,8 +65,8 @@ module array #(
                     ? (east ? rows[ROWS-1-r].columns[COLUMNS-1-c].step : rows[ROWS-1-r].columns[c].step)
                     : east ? columns[COLUMNS-1-c].step : step;
                 element element (
-                    .clk(clk), .reset(reset), .index(I[15:0]), .load(load), .load_kind(kind), .load_number(number),
-                    .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(load_word),
+                    .clk(clk), .reset(reset), .index(I[15:0]), .load(write_word), .load_kind(kind), .load_number(number),
+                    .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(word),
                     .step(mine[SIGNALS+1]), .past(mine[SIGNALS]), .signals(mine[SIGNALS-1:0]), .ended(ended),
                     .in({in[4*I+3], in[4*I+2], in[4*I+1], in[4*I]}),
                     .out({out[4*I+3], out[4*I+2], out[4*I+1], out[4*I]}),
@@ -86,9 +91,9 @@ module array #(
             for (c = 0; c < CHANNELS; c = c + 1) begin : channels
                 localparam B = r * CHANNELS + c;
                 bank bank (
-                    .clk(clk), .reset(reset), .index(B[15:0]), .load(load), .load_kind(kind), .load_number(number),
-                    .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(load_word),
-                    .interval(interval), .ahead(run), .on(on), .in(leave[r][WIRE*c+:WIRE]),
+                    .clk(clk), .reset(reset), .index(B[15:0]), .load(write_word), .load_kind(kind), .load_number(number),
+                    .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(word),
+                    .interval(interval), .ahead(go), .on(on), .in(leave[r][WIRE*c+:WIRE]),
                     .out(enter[r][WIRE*c+:WIRE]), .write(write[B]), .address(write_address[BANK*B+:BANK]),
                     .value(write_value[WORD*B+:WORD]), .finished(finished[B]), .fault(bank_fault[18*B+:18]));
             end

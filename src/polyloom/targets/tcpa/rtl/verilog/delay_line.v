@@ -7,13 +7,13 @@ module delay_line #(
     input clk, input reset, input [31:0] delay, input [31:0] interval,
     input [SIGNALS+1:0] in, output [SIGNALS+1:0] out
 );
-    reg [SIGNALS:0] memory [0:(1<<DELAY)-1], held;
+    reg [SIGNALS:0] memory [0:(1<<DELAY)-1], ahead, last;
     reg [DELAY-1:0] first, free;
     reg [31:0] left;
     reg running, pulse;
     wire step = in[SIGNALS+1];
     wire fires = delay == 1 ? step : running && left == 0 && first != free;
-    assign out = delay == 0 ? in : {pulse, held};
+    assign out = delay == 0 ? in : {pulse, delay == 1 ? last : ahead};
     always @(posedge clk)
         if (reset) {running, pulse, first, free} <= 0;
         else begin
@@ -26,7 +26,9 @@ module delay_line #(
             else left <= left == 0 ? interval - 1 : left - 1;
             pulse <= fires;
             if (fires) begin
-                held <= delay == 1 ? in[SIGNALS:0] : memory[first];
+                // The memory has a register of its own at its output, as block RAM does.
+                ahead <= memory[first];
+                last <= in[SIGNALS:0];
                 first <= first + 1;
             end
         end

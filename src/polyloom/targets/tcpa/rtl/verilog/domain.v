@@ -8,12 +8,12 @@ module domain #(
     input clk, input reset, input load, input [15:0] load_at, input [7:0] load_part, input [31:0] load_word,
     input step, input [DIMS-1:0] grows, input [DIMS*DIGIT-1:0] digits, output reg any, output reg two, output used
 );
-    reg [SETS*2*DIMS*DIGIT-1:0] bounds;
     reg [SETS*(HALVES+1)-1:0] needs;
     wire [HALVES:0] outside;
+    wire [SETS*DIMS-1:0] misses;
     reg contains;
     integer s, m;
-    genvar h;
+    genvar h, d;
     assign outside[0] = 0;
     // The lowest of the bits of a set says that there is one.
     assign used = |needs;
@@ -26,6 +26,23 @@ module domain #(
                 .value(value));
             assign outside[h+1] = value[AFFINE-1];
         end
+        for (d = 0; d < DIMS; d = d + 1) begin : dimensions
+            reg [DIGIT-1:0] low [0:SETS-1], high [0:SETS-1];
+            reg [SETS-1:0] misses_digit;
+            wire [DIGIT-1:0] digit = digits[DIGIT*d+:DIGIT];
+            integer n;
+            assign misses[SETS*d+:SETS] = misses_digit;
+            always @* begin
+                misses_digit = 0;
+                if (step)
+                    for (n = 0; n < SETS; n = n + 1)
+                        if (digit < low[n] || digit > high[n]) misses_digit[n] = 1;
+            end
+            always @(posedge clk) begin
+                if (load && load_part == d) low[load_at] <= load_word[DIGIT-1:0];
+                if (load && load_part == DIMS + d) high[load_at] <= load_word[DIGIT-1:0];
+            end
+        end
     endgenerate
     always @* begin
         any = 0;
@@ -35,15 +52,15 @@ module domain #(
             if (step && needs[s*(HALVES+1)]) begin
                 contains = (needs[s*(HALVES+1)+:HALVES+1] & outside) == 0;
                 for (m = 0; m < DIMS; m = m + 1)
-                    if (digits[DIGIT*m+:DIGIT] < bounds[DIGIT*(2*DIMS*s+m)+:DIGIT]
-                        || digits[DIGIT*m+:DIGIT] > bounds[DIGIT*(2*DIMS*s+DIMS+m)+:DIGIT])
-                        contains = 0;
+                    if (misses[SETS*m+s]) contains = 0;
                 two = two || any && contains;
                 any = any || contains;
             end
     end
     always @(posedge clk)
         if (reset) needs <= 0;
-        else if (load && load_part < 2 * DIMS) bounds[DIGIT*(2*DIMS*load_at+load_part)+:DIGIT] <= load_word[DIGIT-1:0];
-        else if (load && load_part == 2 * DIMS) needs[(HALVES+1)*load_at+:HALVES+1] <= load_word[HALVES:0];
+        else if (load && load_part == 2 * DIMS)
+            // Places are constants: one that the bus gives would be a shifter of all bits.
+            for (s = 0; s < SETS; s = s + 1)
+                if (load_at == s) needs[(HALVES+1)*s+:HALVES+1] <= load_word[HALVES:0];
 endmodule

@@ -9,10 +9,13 @@ module lane #(
     input issue, input [9:0] opcode, input [3*WORD-1:0] operands, input [DEST-1:0] to,
     output hit, output busy, output zero, output done, output [WORD-1:0] value, output [DEST-1:0] written
 );
-    localparam DIVIDES = |{KNOWN[64+:16], KNOWN[368+:48]};
-    wire divides = DIVIDES && (opcode[9:4] == 4 || opcode[9:4] >= 23 && opcode[9:4] < 26);
+    localparam DIVIDES = |{KNOWN[68+:12], KNOWN[64+:3], KNOWN[368+:48]}, ROOTS = KNOWN[355];
+    localparam FLOAT_DIVIDES = KNOWN[67] || ROOTS;
+    wire divides = DIVIDES && (opcode[9:4] == 4 && opcode[3:0] != 3 || opcode[9:4] >= 23 && opcode[9:4] < 26);
+    wire is_root = opcode[9:4] == 22;
+    wire float_divides = FLOAT_DIVIDES && opcode[3:0] == 3 && (opcode[9:4] == 4 || is_root);
     wire [WORD-1:0] a = operands[0+:WORD], b = operands[WORD+:WORD], c = operands[2*WORD+:WORD];
-    wire [WORD-1:0] result, quotient;
+    wire [WORD-1:0] result, quotient, float_quotient;
     assign hit = issue && opcode < 656 && KNOWN[opcode];
     assign zero = hit && divides && b == 0;
     alu #(.KNOWN(KNOWN)) alu (.opcode(opcode), .a(a), .b(b), .c(c), .result(result));
@@ -22,25 +25,32 @@ module lane #(
                 .clk(clk), .start(hit), .opcode(opcode), .a(a), .b(b), .result(quotient));
         else
             assign quotient = 0;
+        if (FLOAT_DIVIDES)
+            float_divider #(.LATENCY(LATENCY), .ROOTS(ROOTS)) float_divider (
+                .clk(clk), .start(hit), .root(is_root), .a(a), .b(b), .result(float_quotient));
+        else
+            assign float_quotient = 0;
         if (LATENCY == 1) begin : at_once
             assign busy = 0;
             assign done = hit;
-            assign value = divides ? quotient : result;
+            assign value = divides ? quotient : float_divides ? float_quotient : result;
             assign written = hit ? to : 0;
         end else begin : later
-            reg [LATENCY-2:0] valid, by_division;
+            reg [LATENCY-2:0] valid, by_division, by_float_division;
             reg [(LATENCY-1)*(WORD+DEST)-1:0] stages;
             assign busy = BLOCKING && |valid;
             assign done = valid[LATENCY-2];
             wire [WORD-1:0] waited;
             assign {waited, written} = done ? stages[(LATENCY-2)*(WORD+DEST)+:WORD+DEST] : 0;
-            assign value = by_division[LATENCY-2] ? quotient : waited;
+            assign value = by_division[LATENCY-2] ? quotient
+                         : by_float_division[LATENCY-2] ? float_quotient : waited;
             always @(posedge clk)
                 if (reset)
                     valid <= 0;
                 else if (hit || |valid) begin
                     valid <= {valid, hit};
                     by_division <= {by_division, divides};
+                    by_float_division <= {by_float_division, float_divides};
                     stages <= {stages, result, to};
                 end
         end

@@ -26,7 +26,9 @@ module odometer #(
             digits <= 0;
             extents <= OPEN ? {DIMS*DIGIT{1'b1}} : {DIMS{one}};
         end else begin
-            if (load) extents[DIGIT*load_at+:DIGIT] <= load_word[DIGIT-1:0];
+            if (load)
+                for (m = 0; m < DIMS; m = m + 1)
+                    if (load_at == m) extents[DIGIT*m+:DIGIT] <= load_word[DIGIT-1:0];
             if (step)
                 for (m = 0; m < DIMS; m = m + 1)
                     if (grows[m]) digits[DIGIT*m+:DIGIT] <= digits[DIGIT*m+:DIGIT] + 1;

@@ -16,12 +16,14 @@ module unit #(
     localparam SELECT = 4 + (DEST + 31) / 32, TARGET = SELECT + (FLAGS + 3) / 4;
     wire [32*PARTS-1:0] word;
     reg [FLAGS-1:0] code;
-    reg [WORD-1:0] index;
+    reg [WORD-1:0] immediate;
+    reg [INDEX-1:0] index;
     reg [1:0] file;
-    integer n;
+    integer n, f;
     genvar p;
     wire active = on && running;
-    wire [15:0] target = word[32*TARGET+16*code+:16];
+    wire [(16<<FLAGS)-1:0] targets = word[32*TARGET+:16<<FLAGS];
+    wire [15:0] target = targets[16*code+:16];
     wire [PC:0] next = active ? target[PC:0] : pc;
     // The highest bit of a target says that it lies behind the program.
     assign outside = active && pc[PC];
@@ -36,20 +38,22 @@ module unit #(
         operands = 0;
         pops = 0;
         reads = 0;
+        immediate = 0;
         index = 0;
         file = 0;
         if (issue)
             for (n = 0; n < 3; n = n + 1) begin
                 file = word[10+2*n+:2];
-                index = word[32*(n+1)+:32];
+                immediate = word[32*(n+1)+:32];
+                index = immediate[INDEX-1:0];
                 if (file == 3)
-                    operands[WORD*n+:WORD] = index;
+                    operands[WORD*n+:WORD] = immediate;
                 else if (file == 0) begin
                     operands[WORD*n+:WORD] = general[WORD*index+:WORD];
-                    reads[index] = 1;
+                    for (f = 0; f < RD; f = f + 1) reads[f] = reads[f] || index == f;
                 end else begin
                     operands[WORD*n+:WORD] = heads[WORD*index+:WORD];
-                    pops[FIFOS*n+index] = 1;
+                    for (f = 0; f < FIFOS; f = f + 1) pops[FIFOS*n+f] = index == f;
                 end
             end
     end

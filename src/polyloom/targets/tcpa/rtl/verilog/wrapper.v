@@ -12,11 +12,11 @@ module wrapper #(
     generate
         for (n = 0; n < ID + 4 * CHANNELS; n = n + 1) begin : sink
             reg driven;
-            reg [15:0] source;
+            reg [SOURCE-1:0] source;
             assign sinks[WIRE*n+:WIRE] = driven ? sources[WIRE*source+:WIRE] : 0;
             always @(posedge clk)
                 if (reset) driven <= 0;
-                else if (load && load_at == n) {driven, source} <= {1'b1, load_word[15:0]};
+                else if (load && load_at == n) {driven, source} <= {1'b1, load_word[SOURCE-1:0]};
         end
     endgenerate
 endmodule

@@ -26,6 +26,7 @@ from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.layouts import Layout, Place, place_arrays
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import events, program
+from polyloom.targets.tcpa.run.access_counts import sum_counts
 from polyloom.targets.tcpa.run.phases.candidate_choice import Option, choose_candidates
 from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.run.program import Simulation
@@ -66,6 +67,11 @@ class Execution:
     @property
     def operations(self) -> int:
         return sum(p.operations for p in self.phases)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Accesses and operations by name."""
+        return sum_counts([p.counts for p in self.phases])
 
     def of_phase(self, number: int) -> dict[str, int]:
         """Cycles of all steps of a phase, and those of the transfers before them."""

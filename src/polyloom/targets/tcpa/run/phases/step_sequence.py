@@ -7,9 +7,10 @@ the values of the counters that their phase takes; equal ones share a configurat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -87,6 +88,17 @@ class Own:
         return np.ravel_multi_index(tuple(n + r.start for n, r in zip(inside, window, strict=True)), shapes[outer])
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Array of a phase in a step: what it is called inside and outside, and the number of its window's first
+    element."""
+
+    inner: str
+    outer: str
+    is_output: bool
+    first: int
+
+
 @dataclass(frozen=True)  # without slots, which exclude cached properties
 class Run:
     """`steps` are in the order of time; equal ones are the same object. `phased` has numbers for extents."""
@@ -106,9 +118,21 @@ class Run:
         """The cycles of transfers before each step."""
         if len(self.steps) == 1:
             return (0,)
-        shapes = {a.name: array_shape(a, {}) for a in self.phased.arrays}
-        touched = (step.accesses_of_step(shapes, around) for step, around in zip(self.steps, self.around, strict=True))
-        return tuple(transfer_cycles(touched, shapes))
+        steps = zip(self.steps, self.around, strict=True)
+        return tuple(transfer_cycles((s.accesses_of_step(self.shapes, around) for s, around in steps), self.shapes))
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of the arrays outside."""
+        return {a.name: array_shape(a, {}) for a in self.phased.arrays}
+
+    @cached_property
+    def uses(self) -> tuple[tuple[Use, ...], ...]:
+        """Arrays of each step."""
+        return tuple(
+            tuple(_list_uses(own.stage, around, self.shapes))
+            for own, around in zip(self.steps, self.around, strict=True)
+        )
 
     def of_phase(self, number: int) -> Sequence[int]:
         """Places in `steps` at which a phase runs."""
@@ -121,6 +145,15 @@ class Run:
         for own in self.configurations:
             by_phase.setdefault(own.number, []).append(own)
         return tuple(max(found, key=lambda c: c.cycles) for _, found in sorted(by_phase.items()))
+
+
+def _list_uses(stage: NamedStage, around: Mapping[str, int], shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Use]:
+    origins = {array.name: origin for array, origin in stage.windows}
+    bound = (*((pair, False) for pair in stage.inputs), *((pair, True) for pair in stage.outputs))
+    for (inner, outer), is_output in bound:
+        shape, origin = shapes[outer], origins.get(inner, ())
+        firsts = (form.evaluate(around) * prod(shape[n + 1 :]) for n, form in enumerate(origin))
+        yield Use(inner, outer, is_output, sum(firsts))
 
 
 @lru_cache(_KEPT)

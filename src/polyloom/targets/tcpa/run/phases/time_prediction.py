@@ -8,15 +8,18 @@ One phase takes what the model's own reader of the words predicts (native/tcpa/p
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from polyloom._native import tcpa as native
 from polyloom.ir.arguments import has_plain_values
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.tcpa.layouts import Layout
+from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.options import Choice
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.run.phases import plan_execution
+from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
 from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.words.phases.stages import has_phases, open_phases
 
@@ -31,15 +34,34 @@ def predict(
     candidate: Choice[int],
     layouts: Mapping[str, Layout] | None = None,
     closed: int = 0,
+    machine: Machine | None = None,
 ) -> Prediction:
-    """Predicted cycles of a run. Arguments and errors are those of `plan_execution.instantiate`."""
+    """Predicted cycles of a run; on a machine with limits of memory and configuration, its whole time. Arguments and
+    errors are those of `plan_execution.instantiate`.
+    """
     elements = region[0] * region[1]
+    if machine is not None and machine.has_whole_time:
+        concrete = plan_execution.instantiate(data, values, region, candidate, layouts, closed)
+        found = _predict_file(concrete, elements)
+        parts = measure_time(run(concrete), machine).as_dict()
+        return replace(found, facts={**found.facts, **{f"time_{name}": cycles for name, cycles in parts.items()}})
     stage = _single_stage(data, values, candidate) if not layouts and not closed else None
     # A single file has no transfers, so the bytes of a file of phases around it need not be made.
     if stage is not None:
         assert not isinstance(candidate, Mapping)
         return _predict_words(program.instantiate(stage, values, region, candidate), elements)
-    concrete = plan_execution.instantiate(data, values, region, candidate, layouts, closed)
+    return _predict_file(plan_execution.instantiate(data, values, region, candidate, layouts, closed), elements)
+
+
+def predict_whole_time(
+    data: bytes, values: Mapping[str, int], region: tuple[int, int], machine: Machine, closed: int = 0
+) -> int:
+    """Whole time alone, without the transfers that cycles count. Errors: those of `plan_execution.instantiate`."""
+    concrete = plan_execution.instantiate(data, values, region, None, None, closed)
+    return measure_time(run(concrete), machine).total
+
+
+def _predict_file(concrete: bytes, elements: int) -> Prediction:
     if not has_phases(concrete):
         return _predict_words(concrete, elements)
     found = run(concrete)

@@ -5,16 +5,19 @@ the host lays out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from polyloom import frontend
 from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python import load_kernel
 from polyloom.frontend.python.kernel import Kernel
-from polyloom.ir.arrays import program as arrays
+from polyloom.ir.arrays.program import Program as ArrayProgram
+from polyloom.ir.arrays.program import Store
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature, plan_signature
 from polyloom.ir.stage import Program
-from polyloom.passes import Pass, run_passes
+from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.subject import Written
 from polyloom.targets.tensix.words.arrays.views import Views, viewed_arguments
 from polyloom.transform.stages.abilities import Abilities
@@ -35,17 +38,17 @@ def array_kernel(written: Written) -> Kernel | ArraySource | None:
     return value if isinstance(value, Kernel) and value.is_array_function else None
 
 
-def array_program(kernel: Kernel | ArraySource) -> arrays.Program:
+def array_program(kernel: Kernel | ArraySource) -> ArrayProgram:
     """Program of whole arrays."""
     return kernel.program if isinstance(kernel, ArraySource) else kernel.arrays.program
 
 
-def cut_arrays(kernel: Kernel | ArraySource, can: Abilities, written: Written) -> tuple[Program, Views]:
-    """Cut into stages, and the views that they read. Raises `Unlike`."""
-    made = array_formulas(array_program(kernel))
-    stages = run_passes(
-        made.formulas, (Pass("cut", lambda formulas: cut_stages(formulas, can), STAGES),), written.watch
-    )
+def cut_arrays(
+    arrays: ArrayProgram, stores: Iterable[Store], can: Abilities, watch: Watch | None
+) -> tuple[Program, Views]:
+    """Cut of arrays into stages, and the views that they read. Raises `Unlike`."""
+    made = array_formulas(arrays, stores)
+    stages = run_passes(made.formulas, (Pass("cut", lambda formulas: cut_stages(formulas, can), STAGES),), watch)
     return stages, made.views
 
 

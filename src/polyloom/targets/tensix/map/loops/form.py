@@ -41,16 +41,20 @@ from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
-from polyloom.targets.tensix.map.phases.form import phases_content, phases_oracles
+from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles
+from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, phases_content, phases_oracles
 from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.stages.abilities import Abilities
+from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.layout_assignment import assign_layouts
+from polyloom.transform.stages.nest import sums_products
 from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
+from polyloom.transform.stages.system_arrays import system_arrays
 from polyloom.transform.writers import runs_in_place
 
 __all__ = ["CUT", "FORM", "FORMS", "Content"]
@@ -93,9 +97,10 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
 def _load_arrays(kernel: Kernel | ArraySource, written: Written, options: Any) -> Subject:
     """Subject of a kernel of whole arrays, whose stages are its array operations. Raises `Unlike`."""
     start, reference = perf_counter(), kernel.reference
-    stages, views = cut_arrays(kernel, TILE, written)
+    arrays = array_program(kernel)
+    stages, views = cut_arrays(arrays, straighten(arrays), TILE, written.watch)
     content = _select_stages(stages, options, views)
-    of, texts = array_signature(kernel, stages, views), source_texts([array_program(kernel).span])
+    of, texts = array_signature(kernel, stages, views), source_texts([arrays.span])
     oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
     seconds = perf_counter() - start
     in_place = partial(runs_in_place, kernel.nest)
@@ -115,14 +120,7 @@ def _load_arrays(kernel: Kernel | ArraySource, written: Written, options: Any) -
 
 def _load_loops(written: Written, options: Any) -> Subject:
     source = loops.load_source(written.value, written.options, written.watch)
-    try:
-        content = cut_content(source, options, written.watch)
-        oracles = _loop_oracles(source, content)
-    except Unlike as lack:
-        if source.nest is None:
-            raise input_error("PL1230", lack.message, span=lack.span, help=FORMS) from None
-        content = phases_content(source.nest, options)
-        oracles = phases_oracles(source, content)
+    content, oracles = _select_form(source, options, written.watch)
     of = signature.plan_signature(source.plan, source.nest)
     known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
     return Subject(
@@ -140,9 +138,40 @@ def _load_loops(written: Written, options: Any) -> Subject:
     )
 
 
+def _select_form(source: Source, options: Any, watch: Watch | None) -> tuple[Any, tuple[Oracle, ...]]:
+    """Stages of a source, else its phases, or both where it has both in the same arithmetic; with their oracles.
+    Errors: PL1230, PL1232.
+    """
+    try:
+        content = cut_content(source, options, watch)
+    except Unlike as lack:
+        if source.nest is None:
+            raise input_error("PL1230", lack.message, span=lack.span, help=FORMS) from None
+        vectors = phases_content(source.nest, options)
+        return vectors, phases_oracles(source, vectors)
+    oracles = _loop_oracles(source, content)
+    if content.views is None or source.nest is None or not computes_in_32_bits(source.nest, options):
+        return content, oracles
+    # What a mask leaves out takes room in L1, which phases do not need.
+    vectors = phases_content(source.nest, options)
+    both = combine_oracles(content, oracles, phases_oracles(source, vectors))
+    return Alternatives(content, vectors), both
+
+
 def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
-    """Stages of a source. Raises `Unlike`."""
-    return _select_stages(run_passes(source, (Pass(CUT, cut_source, STAGES),), watch), options)
+    """Stages of a source: of whole rows and columns, or of recurrences with masks. Raises `Unlike`."""
+    try:
+        return _select_stages(run_passes(source, (Pass(CUT, cut_source, STAGES),), watch), options)
+    except Unlike as lack:
+        if source.system is None or source.nest is None or not sums_products(source.nest):
+            raise
+        reason = lack
+    try:
+        arrays, stores = system_arrays(source.system)
+        stages, views = cut_arrays(arrays, stores, TILE, watch)
+        return _select_stages(stages, options, views)
+    except Unlike:
+        raise reason from None
 
 
 def _select_stages(program: Program, options: Any, views: Views | None = None) -> Content:

@@ -116,7 +116,26 @@ def error_bounds(content: Content, values: Mapping[str, int], inputs: Arrays) ->
 def _product_error(
     each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error], *, packs: bool
 ) -> Error:
-    (a, of_a), (b, of_b) = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
+    left, right = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
+    value, error = _factors_error(each, how, left, right, packs=packs)
+    wild_a, wild_b = (~np.isfinite(np.abs(x) + of_x) for x, of_x in (left, right))
+    if not (wild_a.any() or wild_b.any()):
+        return value, error
+    # The matrix unit has no special values: zero times anything is 0, and masks of triangles leave terms out by zeros.
+    used_a, used_b = ((np.abs(x) + of_x != 0).astype(np.float64) for x, of_x in (left, right))
+    reached: Array = wild_a @ used_b + used_a @ wild_b > 0
+    (a, of_a), (b, of_b) = left, right
+    bare_a = np.where(wild_a, 0, a), np.where(wild_a, 0, of_a)
+    bare_b = np.where(wild_b, 0, b), np.where(wild_b, 0, of_b)
+    finite, finite_error = _factors_error(each, how, bare_a, bare_b, packs=packs)
+    for array, other in ((value, finite), (error, finite_error)):
+        np.copyto(array, other, where=~reached)
+    return value, error
+
+
+def _factors_error(each: Multiplied, how: Arithmetic, left: Error, right: Error, *, packs: bool) -> Error:
+    """Value and error of a product of two factors with their errors."""
+    (a, of_a), (b, of_b) = left, right
     large_a, large_b = np.abs(a) + of_a, np.abs(b) + of_b
     error, value = product_bound(Factor(a, of_a), Factor(b, of_b), how.factors, how.dest, how.fidelity), a @ b
     if how.format == "i8":

@@ -42,8 +42,12 @@ class Content:
     how: Arithmetic
 
 
-def compile_phases(content: Content, signature: Signature, values: Mapping[str, int], watch: Watch | None) -> bytes:
-    """Pipeline of phases. Errors: PL1233 (exit 3), PL1230 at sizes that leave no vectors, PL1231, PL1280."""
+def compile_phases(
+    content: Content, signature: Signature, values: Mapping[str, int], watch: Watch | None, reason: str = ""
+) -> bytes:
+    """Pipeline of phases; the `reason` why the program is no stages is part of its note. Errors: PL1233 (exit 3),
+    PL1230 at sizes that leave no vectors, PL1231, PL1280.
+    """
     check_sizes(content.nest, values)
     vectors = vectorize(arrange_nest(content.nest, values))
     strips = sorted(vectors.strips.values(), key=lambda strip: strip.number)
@@ -68,7 +72,7 @@ def compile_phases(content: Content, signature: Signature, values: Mapping[str, 
     inputs = tuple(layout.area(name) for name, a in names.items() if a.is_input)
     outputs = tuple(OutputArea(n, layout.area(n), tuple(range(len(a.shape)))) for n, a in names.items() if a.is_output)
     facts = StageFacts(content.nest.name, PHASES, _line(content.nest.span), (len(strips),))
-    note = Note(fixed_signature(signature, values), content.how, data, (facts,), inputs, (), outputs)
+    note = Note(fixed_signature(signature, values), content.how, data, (facts,), inputs, (), outputs, reason=reason)
     home = next((strip.formula.place for strip in strips), NOWHERE)
     known: dict[int, Place] = {word: place for kernel in words for word, place in kernel}
     return executable(b"", CODE, code, CORE, starts, notes.encode(note, origins(lines[0], home, known)))

@@ -30,10 +30,16 @@ def phases_content(nest: Nest, options: Any) -> Content:
     if kinds not in ({"f32"}, {"i32"}):
         raise _mixed_types_error(nest.storage)
     name = "tf32" if kinds == {"f32"} else "i8"
-    if options.format not in (None, name) or options.dest == 16:
+    if not computes_in_32_bits(nest, options):
         message = "phases of vector code compute in 32 bits"
         raise input_error("PL1232", message, help="leave --format and --dest out")
     return Content(nest, Arithmetic(name, 32, 4, 32))
+
+
+def computes_in_32_bits(nest: Nest, options: Any) -> bool:
+    """Whether the options ask for the one arithmetic of phases, FP32 or INT32."""
+    name = "tf32" if nest.storage[0].dtype == "f32" else "i8"
+    return options.format in (None, name) and options.dest != 16
 
 
 def _mixed_types_error(storage: Sequence[Storage]) -> PolyloomError:

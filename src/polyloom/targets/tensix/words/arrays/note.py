@@ -60,7 +60,7 @@ class OutputArea:
 @dataclass(frozen=True, slots=True)
 class Note:
     """Content of the note. Cores meet at the address `meeting`; scalars lie behind it. `views` are arrays that the host
-    makes of arguments.
+    makes of arguments. `reason` says why a program is no stages, where it may be.
     """
 
     signature: Signature
@@ -71,6 +71,7 @@ class Note:
     scalars: tuple[str, ...]
     outputs: tuple[OutputArea, ...]
     views: Views | None = None
+    reason: str = ""
 
     @property
     def memory(self) -> int:
@@ -101,6 +102,7 @@ def encode(note: Note, lines: Mapping[int, Place]) -> bytes:
             "areas": [area_json(area) for area in note.inputs],
             "scalars": list(note.scalars),
             **({} if note.views is None else {"views": encode_views(note.views)}),
+            **({"reason": note.reason} if note.reason else {}),
             "results": [{"output": w.array, "at": list(w.at), **area_json(w.area)} for w in note.outputs],
             source_lines.KEY: source_lines.encode_lines(lines),
             **as_json(note.signature),
@@ -174,7 +176,15 @@ def _parse_note(made: dict[str, Any]) -> Note | None:
     # The common reader cannot know which arguments are only written; the areas of the note say it.
     arguments = tuple(replace(a, is_input=a.name in read or a.name not in written) for a in found.arguments)
     note = Note(
-        Signature(found.name, (), (), arguments), how, int(made["meeting"]), stages, inputs, scalars, outputs, views
+        Signature(found.name, (), (), arguments),
+        how,
+        int(made["meeting"]),
+        stages,
+        inputs,
+        scalars,
+        outputs,
+        views,
+        str(made.get("reason", "")),
     )
     return note if stages and _has_consistent_areas(note) else None
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.targets.minion.map.frame import CREDITS
+from polyloom.targets.minion.map.frame import CREDITS, Team
 from polyloom.targets.minion.map.product.cooperative_loads import can_share
 from polyloom.targets.minion.map.product.loop import Problem
-from polyloom.targets.minion.map.product.operand import FP16, INT8
+from polyloom.targets.minion.map.product.operand import INT8
+from polyloom.targets.minion.map.product.predict import loop_packing_cycles, packing_cycles
 from polyloom.targets.minion.map.product.tensor_assembly import li
 from polyloom.targets.minion.memory_map import SCRATCHPAD
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid
@@ -54,8 +55,14 @@ class Stage:
         of TensorQuant take the lines of L1Scp that packing needs.
         """
         raw, g = self.p.raw, self.g
-        # A multiplication of bytes is shorter than loads of a left tile and of what is packed, one behind the other.
-        if raw is None or raw.transform != FP16.interleave or self.p.quant is not None:
+        if raw is None or not raw.transform.startswith("interleave") or self.p.quant is not None:
+            return False
+        # A multiplication of bytes is shorter than loads of a left tile and of what is packed, one behind the other, so
+        # that the loop packs them only where it has fewer steps than packing in front of it takes.
+        team = Team(self.minions * self.g.shire_rows * self.g.shire_columns, 2)
+        if self.p.kind is INT8 and (
+            self.rounds != (1, 1) or self.p.steps * loop_packing_cycles(self.p) > packing_cycles(self.p, team)
+        ):
             return False
         # Shares of a tile are whole lines, and lines of several blocks belong to one patch.
         return self.is_whole and g.columns % self.ways == 0 and ROWS % g.rows == 0
@@ -82,7 +89,7 @@ class Stage:
     @property
     def length(self) -> int:
         """Steps of a chunk: few, so that the first one is there early; an FLB serves all harts within their time."""
-        return 2 if self.p.kind is INT8 else 1
+        return 2 if self.p.kind is INT8 and not self.packs else 1
 
     @property
     def numbers(self) -> int:

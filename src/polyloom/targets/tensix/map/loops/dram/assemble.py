@@ -26,12 +26,7 @@ def assemble_stream(p: Product, e: Epilogue | None, first: int) -> tuple[Stream,
     the stream, the programs, where each begins, and the line of each address. Errors: PL1233 (exit 3) where a panel is
     larger than L1, or the arrays are larger than the memory.
     """
-    s = place_stream(p, first, END, None if e is None else Beside(len(e.arrays), e.width, e.places // 2))
-    if s is None:
-        raise _depth_error(p, first)
-    if s.memory > MEMORY:
-        message = f"the arrays need {s.memory} bytes as tiles, and DRAM has {MEMORY}"
-        raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, help="compute the result in several parts"))
+    s = check_stream(p, e, first)
     if e is not None and s.beside is not None:
         buffers = tuple(s.beside.buffer + n * s.beside_pitch for n in range(len(e.arrays)))
         parts = fused.stream_threads(s, replace(e, arrays=buffers))
@@ -44,6 +39,17 @@ def assemble_stream(p: Product, e: Epilogue | None, first: int) -> tuple[Stream,
         words, (known,) = assemble_thread([program], CODE + len(code))
         code, lines = code + words, lines | known
     return s, code, starts, lines
+
+
+def check_stream(p: Product, e: Epilogue | None, first: int) -> Stream:
+    """Placement of a streamed product. Errors: PL1233 (exit 3), as above."""
+    s = place_stream(p, first, END, None if e is None else Beside(len(e.arrays), e.width, e.places // 2))
+    if s is None:
+        raise _depth_error(p, first)
+    if s.memory > MEMORY:
+        message = f"the arrays need {s.memory} bytes as tiles, and DRAM has {MEMORY}"
+        raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, help="compute the result in several parts"))
+    return s
 
 
 def stream_areas(s: Stream, areas: Sequence[Area]) -> list[Area]:

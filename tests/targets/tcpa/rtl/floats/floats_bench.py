@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The floating-point modules under Verilator, in the formats of golden_floats.py."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from tests.targets.tcpa.rtl.floats.golden_floats import (
+    BINARY,
+    NUMBERS,
+    UNARY,
+    Format,
+    Words,
+    expected_words,
+    fused_words,
+    of_integers,
+)
+
+from polyloom.targets.tcpa.rtl import verilog_files
+
+_HERE = Path(__file__).parent
+_OPTIONS = ("-fno-gate", "--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast")
+
+
+def build_bench(folder: Path, *forms: Format, replaced: Mapping[str, str] | None = None) -> Path:
+    """The program of bench.cpp for some of the formats; `replaced` are texts in the place of those of the library."""
+    for path in (_HERE / "bench.v", _HERE / "bench.cpp", *verilog_files.LIBRARY.glob("floats/*.v")):
+        shutil.copy(path, folder)
+    for name, text in (replaced or {}).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    command = [
+        "verilator",
+        "--cc",
+        "--exe",
+        "--build",
+        "--prefix",
+        "Vbench",
+        "--top-module",
+        "bench",
+        "--Mdir",
+        "built",
+    ]
+    levels = "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1"
+    command += [*_OPTIONS, "-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels, "bench.v", "bench.cpp"]
+    command.append(f"-GFORMATS={sum(1 << form.number for form in forms)}")
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder / "built" / "Vbench"
+
+
+def run_bench(
+    bench: Path, form: Format, operation: str, a: Words, b: Words, c: Words | None = None, *, is_signed: bool = False
+) -> Words:
+    """Results of the circuit."""
+    head = np.array([form.number, NUMBERS[operation], is_signed, len(a)], np.uint32)
+    operands = np.stack([a, b, a if c is None else c], axis=1).astype(np.uint32)
+    done = subprocess.run([bench], input=head.tobytes() + operands.tobytes(), capture_output=True, check=True)
+    return np.frombuffer(done.stdout, np.uint32)
+
+
+def all_words(form: Format, operands: int) -> list[Words]:
+    """Words of every combination of operands."""
+    return [w.ravel().astype(np.uint32) for w in np.meshgrid(*[np.arange(form.size)] * operands, indexing="ij")]
+
+
+def equals_golden(bench: Path, form: Format) -> bool:
+    """Whether all pairs of a small format, and samples of triples and integers, have the golden results."""
+    a, b = all_words(form, 2)
+    c = np.random.default_rng(1).integers(0, form.size, len(a)).astype(np.uint32)
+    integers = np.arange(-1 << 31, 1 << 31, 12_345_677)
+    words = integers.astype(np.uint32)
+    return (
+        all(np.array_equal(run_bench(bench, form, o, a, b), expected_words(form, o, a, b)) for o in (*BINARY, *UNARY))
+        and np.array_equal(run_bench(bench, form, "madd", a, b, c), fused_words(form, a, b, c))
+        and np.array_equal(run_bench(bench, form, "to_f32", words, words, is_signed=True), of_integers(form, integers))
+    )
