@@ -271,9 +271,8 @@ def _check_options(file: str, options: Options) -> None:
     """Validation of options: PL0801 for one that means nothing for this kind of file."""
     for field, (option, endings) in _MEANT_FOR.items():
         if getattr(options, field) and not file.endswith(endings):
-            raise _usage(
-                f"{option} means nothing for '{file}'", f"leave it out; it is for {' and '.join(endings)} files"
-            )
+            kinds = " and ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+            raise _usage(f"{option} means nothing for '{file}'", f"leave it out; it is for {kinds} files")
 
 
 def _usage(message: str, help: str) -> PolyloomError:
