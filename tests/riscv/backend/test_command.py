@@ -109,6 +109,19 @@ def test_functions_are_read_as_they_are_written(words: str, call: Call) -> None:
     assert _json(call, f"{words} --on riscv:rv32imac")["verified"] is True
 
 
+@pytest.mark.parametrize("on", ("riscv:rv64gc", "belt:silver"))
+def test_unused_pointers_need_no_extent(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`(void)p` reads nothing behind p; a pointer that is subscripted as well still needs its extent (PL0155)."""
+    source = tmp_path / "f.c"
+    text = "void f(int *y, const int *sums, const int *x) {{ (void)sums; (void)x; *y = {}; }}\n"
+    source.write_text(text.format("*x + 1"), encoding="utf-8")
+    assert main(["run", str(source), "--on", on]) == 0
+    assert "equal bits" in capsys.readouterr().out
+    source.write_text(text.format("x[2]"), encoding="utf-8")
+    assert main(["run", str(source), "--on", on]) == 1
+    assert "PL0155]: the length of what `x` points to is not known" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("on", ["riscv:rv64gc", "tcpa:1x1"])
 def test_files_may_have_any_name(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / 'zwei "große" Dateien.c'

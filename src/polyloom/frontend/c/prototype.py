@@ -175,11 +175,13 @@ def _pointer_extents(
 
 
 def subscripted_pointers(function: Node) -> Iterator[str]:
-    """Pointers that are used otherwise than in `*p` and `p->x`, and so may reach further elements."""
+    """Pointers that are used otherwise than in `*p`, `p->x` and `(void)p`, and so may reach further elements."""
     whole = [
         strip_casts(n.inner[0])
         for n in function
-        if (n.kind == "unary" and n.opcode == "*") or (n.kind == "member" and n.arrow)
+        if (n.kind == "unary" and n.opcode == "*")
+        or (n.kind == "member" and n.arrow)
+        or (n.kind == "cast" and n.ctype == "void")
     ]
     still = {id(n) for n in whole}
     yield from (n.symbol for n in function if n.kind == "name" and id(n) not in still)

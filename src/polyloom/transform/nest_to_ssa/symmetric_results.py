@@ -84,6 +84,10 @@ class _Triangles(Rewriter):
         rows = [form for form in target.index if form.symbols & pair.keys()]
         if sorted(map(str, rows)) != sorted(pair) or not _begins(inner.body, target):
             return None
+        # What the body computes as an index, as inner loops do, is not known where the copy stands.
+        varying = {each.name for each in loop_nodes(inner.body)} | {a.target.name for a in assignments(inner.body)}
+        if any(form.symbols & varying for form in target.index):
+            return None
         reads = [r for a in assignments(inner.body) for r in accesses(a.value) if r.name == target.name]
         # An element that is read elsewhere may be one of the triangle that is no longer computed in time.
         if any(cell(read) != cell(target) for read in reads):

@@ -15,7 +15,7 @@ from tests.targets.belt.map.schedule import comparing
 
 from polyloom.modulo.solve import SOLVERS
 from polyloom.targets.belt import compile as compiling
-from polyloom.targets.belt.compile import specialize
+from polyloom.targets.belt.compile import Ratio, specialize
 from polyloom.targets.belt.machine import member, members
 from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.ir import Module
@@ -95,10 +95,12 @@ def _is_narrow(name: str, machine: str) -> bool:
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "saxpy"])
 @pytest.mark.parametrize("machine", members())
-def test_the_last_resort(name: str, machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every value spilled, one operation after the other, each filled where it is read."""
+@pytest.mark.parametrize("spl", ("always", "never"))
+def test_the_last_resort(name: str, machine: str, spl: Ratio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every value spilled, one operation after the other, each filled where it is read; around pipelined loops, too,
+    whose constants and frames are in scratch."""
     monkeypatch.setattr(compiling, "ROUNDS", -1)
-    comparing.check(module(name), member(machine), lambda n: arguments(name, n), "never", counts=(0, 1, 2, 7))
+    comparing.check(module(name), member(machine), lambda n: arguments(name, n), spl, counts=(0, 1, 2, 7))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -336,7 +336,8 @@ class Builder:
         # The loop fills these in every pass, from scratch that does not rotate.
         for home, constant in head.constants:
             read = self._leaf(constant, k)
-            n = self._add(Node("spillx", (read,), (), constant.type.width, index=4 * k - 1, home=home), k)
+            # In the program's order, too, before the allocation of frames, which comes after all spills into homes.
+            n = self._add(Node("spillx", (read,), (), constant.type.width, index=4 * k - 3, home=home), k)
             self.after[n] = self._scratch_allocation(n)
             self.spilled[home.name] = n
         if head.frames:
