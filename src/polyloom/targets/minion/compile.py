@@ -101,7 +101,7 @@ def _phase_steps(content: Content, laid: Placement, made: Sequence[Made]) -> lis
     steps, first = list[Step](), 0
     for each in made:
         own = laid.own[first] if each.phases == 1 else frozenset[str]()
-        steps.append(Step(content.plan.phases[first : first + each.phases], own, each.staged))
+        steps.append(Step(content.plan.phases[first : first + each.phases], own, each.staged, each.buffer))
         first += each.phases
     return steps
 

@@ -68,7 +68,9 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
         made.append(on_first_harts(Part(lines, m.place), setting, "skip"))
     predicted = total_cycles(p, source, g, setting)
     facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": predicted}
-    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch, staged=stages)
+    return Made(
+        tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch, staged=stages, buffer=0 if stages else None
+    )
 
 
 def predicted_cycles(m: Multiplied, setting: Setting) -> int:
@@ -88,7 +90,8 @@ def _prefetched_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None
         packing = Packing(source, p.right.address, patch_blocks(p, g)[1], p.steps, own.minions, g, p.block_columns)
         made += [Part(tuple(packing_loop(packing, prefix)), replace(m.place, reason=_PACKS))]
         made += [barrier(own, f"{prefix}.all", _PACKED)]
-    streams = is_factor_overwritten(setting, m.found.right.array)
+    # A later phase may pack where the last multiplication has streamed packed tiles.
+    streams = source is not None or is_factor_overwritten(setting, m.found.right.array)
     made += [Part((*product_loop(p, g, prefix), *leading_hart_waits(setting, streams=streams)), m.place)]
     ahead = prefetch_patch(p, source, g, team, f"{prefix}.near")
     factors = {setting.arrays[matrix.array].name for matrix in (m.found.left, m.found.right)}
@@ -97,7 +100,7 @@ def _prefetched_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None
     made += [Part((f"j {prefix}.over", f"{prefix}.skip:", *ahead, f"{prefix}.over:"), replace(m.place, reason=_AHEAD))]
     predicted = total_cycles(p, source, g, setting)
     facts: dict[str, Json] = {"split_k": 1, "broadcast": False, "predicted_cycles": predicted}
-    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, 0)
+    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, buffer=None if source is None else 0)
 
 
 def useful_macs(m: Multiplied, setting: Setting) -> int:
