@@ -9,7 +9,7 @@ Second harts that stage a product's operands are ordered by credits within that 
 from __future__ import annotations
 
 from bisect import bisect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -28,8 +28,8 @@ _OWN: Final = 0x80000000 + (0x7F << 23)
 """The scratchpad of whichever shire asks (programmer's reference manual, "Memory map")."""
 _BUFFERS: Final = 0x140000
 """Half of a scratchpad: arrays between phases lie behind it, whose accesses have other strides."""
-_JOINS: Final = (30, 31)
-"""Numbers of the FLBs that join all harts."""
+_JOINS: Final = (29, 30, 31)
+"""Numbers of the FLBs of barriers."""
 
 
 class Runs:
@@ -49,6 +49,11 @@ class Runs:
     def unordered(self) -> list[tuple[str, str, int]]:
         return [each for program, outcome in self.seen for each in unordered_accesses(program, outcome)]
 
+    def unequal_joins(self) -> list[int]:
+        """FLBs at which harts arrive for barriers of different numbers of harts."""
+        joins = (join for program, _ in self.seen for join in set(joins_by_address(program).values()))
+        return [number for number, count in Counter(join & 31 for join in joins).items() if count > len(self.seen)]
+
     def stores(self) -> int:
         """Lines that are stored in own scratchpads."""
         return sum(len(lines) for _, outcome in self.seen for _, _, is_store, lines in _accesses(outcome) if is_store)
@@ -59,7 +64,7 @@ def unordered_accesses(program: Program, outcome: Outcome) -> list[tuple[str, st
     source, and the line.
     """
     assert outcome.cut is None
-    joins = join_addresses(program)
+    joins = list(joins_by_address(program))
     stored, touched = defaultdict[tuple[int, int, int], set[tuple[int, str]]](set), defaultdict[Any, Any](set)
     staged = {_source(program, pc) for _, _, _, track, _, pc in outcome.events if track in (4, 5)}
     for minion, pc, is_store, lines in _accesses(outcome):
@@ -94,17 +99,18 @@ def _accesses(outcome: Outcome) -> Iterator[tuple[int, int, bool, range]]:
             yield minion, pc, name.startswith("tensor_store"), range(address // 64, address // 64 + fields["rows"])
 
 
-def join_addresses(program: Program) -> list[int]:
-    """Addresses of the arrivals at barriers: `csrrw t1, flb, t0` behind an instruction that adds the number to t0."""
-    found = list[int]()
+def joins_by_address(program: Program) -> dict[int, int]:
+    """Arrivals at barriers by address: `csrrw t1, flb, t0` behind an instruction that loads the FLB's number and how
+    many arrivals it counts into t0 (manual, chapter 10)."""
+    found = dict[int, int]()
     for segment in program.segments:
         if not segment.is_code:
             continue
         words = [int.from_bytes(segment.data[n : n + 4], "little") for n in range(0, len(segment.data) - 3, 4)]
         for n, (before, word) in enumerate(pairwise(words), 1):
-            adds = before & 0x707F in (0x13, 0x1B) and before >> 7 & 31 == 5
-            if word == 0x820 << 20 | 5 << 15 | 1 << 12 | 6 << 7 | 0x73 and adds and before >> 20 & 31 in _JOINS:
-                found.append(segment.address + 4 * n)
+            loads = before & 0x707F in (0x13, 0x1B) and before >> 7 & 31 == 5
+            if word == 0x820 << 20 | 5 << 15 | 1 << 12 | 6 << 7 | 0x73 and loads and before >> 20 & 31 in _JOINS:
+                found[segment.address + 4 * n] = before >> 20
     return found
 
 

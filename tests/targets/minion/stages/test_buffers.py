@@ -18,6 +18,7 @@ from polyloom.targets.minion import compile as compiling
 from polyloom.targets.minion.map import phase_barriers
 from polyloom.targets.minion.map.frame import Team
 from polyloom.targets.minion.map.phase_barriers import Scope, Step, place_barriers
+from polyloom.targets.minion.map.product import compile as product
 from polyloom.targets.minion.map.product import product_chain
 
 _PACKED: Final = (("f16", "{k}, j", "f32"), ("i8", "{k}, j", "i32"), ("f32", "j, {k}", "f32"))
@@ -92,11 +93,20 @@ def check(seed: int, folder: Path, runs: Runs) -> None:
     assert result.verified
     assert result.data["hazards"] == []
     assert runs.unordered() == []
+    assert runs.unequal_joins() == []
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 1, 218])
 def test_random_products(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check(seed, tmp_path, Runs(monkeypatch))
+
+
+def test_one_barrier_for_all_and_for_first_harts_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(product, "_PATCH_PACKED", 30)
+    runs = Runs(monkeypatch)
+    with pytest.raises(PolyloomError, match="barrier mismatch"):
+        check(218, tmp_path, runs)
+    assert runs.unequal_joins() == [30]
 
 
 @pytest.mark.long

@@ -35,6 +35,10 @@ from polyloom.targets.target import Json
 
 _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
+_PATCH_PACKED: Final = 29
+"""The FLB that tells first harts that the tiles of a shire are packed. Second harts, which may be phases ahead, would
+arrive at that of all harts meanwhile; products that are staged, whose chunks have this one, begin and end at barriers.
+"""
 _AHEAD: Final = "brings operands nearer before they are needed"
 _PACKS: Final = "packs a factor into the order of the tensor unit"
 
@@ -89,7 +93,7 @@ def _prefetched_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None
         own = Team(team.shire_minions)
         packing = Packing(source, p.right.address, patch_blocks(p, g)[1], p.steps, own.minions, g, p.block_columns)
         made += [Part(tuple(packing_loop(packing, prefix)), replace(m.place, reason=_PACKS))]
-        made += [barrier(own, f"{prefix}.all", _PACKED)]
+        made += [barrier(own, f"{prefix}.all", _PATCH_PACKED)]
     # A later phase may pack where the last multiplication has streamed packed tiles.
     streams = source is not None or is_factor_overwritten(setting, m.found.right.array)
     made += [Part((*product_loop(p, g, prefix), *leading_hart_waits(setting, streams=streams)), m.place)]
