@@ -67,7 +67,7 @@ def compile_plan(content: Content, where: Place, values: Mapping[str, int], opti
     parts = [start_code(team, where.minions), *_prefetch_inputs(content, by_name, team)]
     first = 0
     for number, (each, meets) in enumerate(zip(made, meetings, strict=True)):
-        # Barrier 31 joins phases; products have 30 for packed tiles and the lowest ones for chunks in the scratchpad.
+        # Barrier 31 joins phases; products have 29 and 30 for packed tiles and the lowest ones for staged chunks.
         who = team if meets == "chip" else replace(team, minions=team.shire_minions)
         parts += [barrier(who, f"p{number}.join", 31)] if meets != "none" else []
         parts += [*_evict_stale_arrays(content, first, each.phases, laid), *each.parts]
@@ -101,7 +101,7 @@ def _phase_steps(content: Content, laid: Placement, made: Sequence[Made]) -> lis
     steps, first = list[Step](), 0
     for each in made:
         own = laid.own[first] if each.phases == 1 else frozenset[str]()
-        steps.append(Step(content.plan.phases[first : first + each.phases], own, each.staged))
+        steps.append(Step(content.plan.phases[first : first + each.phases], own, each.staged, each.buffer))
         first += each.phases
     return steps
 

@@ -92,6 +92,10 @@ template <size_t N> using make_index_sequence = __make_integer_seq<integer_seque
     "algorithm": "#pragma once\n#include <utility>\n",
 }
 """What the tests use of C++'s own headers (C++17, 23.3.7, 23.15, 23.2, 28.7.8)."""
+_COOP_MODE: Final = (("0b00000001UL)) << 31", "0b00000001UL)) << 32"), ("pp & 0b01UL)) << 22", "pp & 0b01UL)) << 30"))
+"""Where the header itself has the address of shire_coop_mode on Erbium, whose region and privilege are bits 31 and 22:
+those of ET-SoC-1 are bits 32 and 30 (programmer's reference manual, "Memory map").
+"""
 _LIBRARY: Final = """\
 __attribute__((weak)) void* memcpy(void* to, const void* from, unsigned long size) {
     for (unsigned long n = 0; n < size; ++n) ((char*)to)[n] = ((const char*)from)[n];
@@ -147,6 +151,10 @@ def _compile(diagnostics: Path, source: Path, member: str, given: tuple[str, ...
             # Addresses of MRAM become addresses of DRAM, in the first GiB: tests map that page for their code.
             script = re.sub(r"0x40(\w{6})\b", r"0x8001\1", script)
             defines = ("ESR_MEMORY_REGION=0x100000000UL", "STACK_BASE=0x8002000000")
+            tensors = (diagnostics / "include" / "tensors.h").read_text(encoding="utf-8")
+            for erbium, soc in _COOP_MODE:
+                tensors = tensors.replace(erbium, soc)
+            Path(made, "tensors.h").write_text(tensors, encoding="utf-8")
         return bare_executable(
             units, script, TRIPLE, Options(includes=folders, defines=defines), *_FLAGS, *build.options, *given,
             encoded=partial(encode_vendor_instructions, floats=True),

@@ -38,7 +38,6 @@ _HEAD: Final = """\
 #   absent, which the model refuses; vmemSV39 has page tables, which Erbium has not, and code at addresses that 39 bits
 #   do not have on ET-SoC-1.
 # - more instructions than the limit: frcp_ex, frsqrt_ex, erbium_mtvec.
-# - not explained yet: tensor_store_coop and tensor_store_hitfifo with SELF_CHECK.
 """
 
 

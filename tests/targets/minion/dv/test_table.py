@@ -73,6 +73,17 @@ int main() {
     if (lane == 0x41000000 && old == 40 && EXPECTED == 3) PASS; else FAIL;
 }
 """
+# Its header has Erbium's address of a register, and it reads one of ET-SoC-1.
+COOP: Final = """\
+#include "common.h"
+#include "tensors.h"
+int main() {
+    unsigned long pp = 1;
+    *(volatile unsigned long*)COOP_MODE = 1;
+    if (*(volatile unsigned long*)COOP_MODE == 1 && *(volatile unsigned long*)0x1003400c0 == 0) PASS; else FAIL;
+}
+"""
+TENSORS: Final = "#define COOP_MODE (((0b00000001UL)) << 31 | ((pp & 0b01UL)) << 22 | 0x340290)\n"
 # In the registers of ET-SoC-1.
 OLD: Final = """\
 #include "place.h"
@@ -97,6 +108,8 @@ def checkout(tmp_path: Path) -> Path:
         "good/Makefile": "EXTRA_CFLAGS=-DEXPECTED=3 -Wall\ninclude include.mk\n",
         "bad/bad.cc": GOOD,
         "bad/Makefile": "EXTRA_CFLAGS=-DEXPECTED=4\n",
+        "coop/coop.cc": COOP,
+        "include/tensors.h": TENSORS,
         "old/old.S": OLD,
         "include/place.h": "#define PLACE 0x1003400c0\n",
         "wrong/wrong.S": ".globl _start\n_start: fadd.ps f0, f1, 7\n",
@@ -131,6 +144,7 @@ def test_outcomes(checkout: Path) -> None:
     expected = {
         "good": "pass",
         "bad": "failed",
+        "coop": "pass on et-soc-1",
         "old": "pass on et-soc-1",
         "wrong": "PL0903",
         "none": "no source: a program of the checkout makes it",

@@ -28,13 +28,26 @@ def step(random: Random) -> Step:
     inputs, outputs = (tuple(Array(n, "f32", ()) for n in names) for names in (read, written))
     program = Program("p", (), Condition(), (), Condition(), inputs, outputs, (), ())
     phase = Phase(program, tuple((n, n) for n in read), tuple((n, n) for n in written))
-    return Step((phase,), frozenset(n for n in (*read, *written) if random.random() < 0.7), random.random() < 0.2)
+    own = frozenset(n for n in (*read, *written) if random.random() < 0.7)
+    return Step((phase,), own, random.random() < 0.2, random.choice((None, None, 0, 1024, 2048)))
 
 
 def conflicts(one: Step, other: Step) -> set[str]:
     (a,), (b,) = one.phases, other.phases
     names = [{name for _, name in pairs} for pairs in (a.inputs, a.outputs, b.inputs, b.outputs)]
     return names[1] & (names[2] | names[3]) | names[0] & names[3]
+
+
+def overlap(one: Step, other: Step) -> bool:
+    """Whether minions of a shire store in the scratchpad for one step where others load for the other: bytes that each
+    of two minions has there, by their numbers."""
+
+    def used(step: Step, minion: int) -> set[int]:
+        if step.buffer is None:
+            return set()
+        return set(range(step.buffer * minion, step.buffer * (minion + 1), 1024)) or {0, 1024, 2048}
+
+    return bool(used(one, 0) & used(other, 1) or used(one, 1) & used(other, 0))
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -48,13 +61,21 @@ def test_barriers_stand_between_what_depends(seed: int) -> None:
             names = conflicts(before, later)
             if names - (before.own & later.own):
                 assert "chip" in scopes[m + 1 : n + 1]
-            elif names:
+            elif names or overlap(before, later):
                 assert set(scopes[m + 1 : n + 1]) & {"chip", "shire"}
-    # Without any one of the chip's barriers, something would not be ordered.
+    # Without any one of the barriers, something would not be ordered.
     for n, scope in enumerate(scopes):
         if scope == "chip":
             start = max((m for m in range(n) if scopes[m] == "chip"), default=0)
             assert any(conflicts(before, steps[n]) - (before.own & steps[n].own) for before in steps[start:n])
+        elif scope == "shire":
+            start = max((m for m in range(n) if scopes[m] != "none"), default=0)
+            assert any(
+                conflicts(before, steps[n])
+                or overlap(before, steps[n])
+                or (team.harts == 2 and (before.staged or steps[n].staged))
+                for before in steps[start:n]
+            )
     assert shire_arrays(steps) == {
         name
         for name in "abcd"

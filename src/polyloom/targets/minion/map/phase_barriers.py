@@ -26,12 +26,13 @@ _ALIGN: Final = 8
 @dataclass(frozen=True, slots=True)
 class Step:
     """Phases that are one piece of code: what each accesses at rows of its own shire only (`own`), by the program's
-    names; `staged`: its second harts give and take credits.
+    names; `staged`: its second harts give and take credits; `buffer`: as of `Made`.
     """
 
     phases: tuple[Phase, ...]
     own: frozenset[str] = frozenset()
     staged: bool = False
+    buffer: int | None = None
 
 
 def distribute_rows(rows: int, team: Team) -> int:
@@ -60,7 +61,7 @@ def place_barriers(steps: Sequence[Step], team: Team) -> list[Scope]:
             found.append("chip")
             pending, near = [step], [step]
             continue
-        meets = is_apart or any(_dependences(before, step) for before in near)
+        meets = is_apart or any(_dependences(before, step) or _overlap_buffers(before, step) for before in near)
         found.append("shire" if meets else "none")
         # A barrier orders all phases before it, so none of them can conflict with a later one any more.
         pending, near = [*pending, step], [step] if meets else [*near, step]
@@ -76,6 +77,14 @@ def _dependences(before: Step, step: Step) -> frozenset[str]:
                 one
             ) & _written_names(other)
     return found
+
+
+def _overlap_buffers(before: Step, step: Step) -> bool:
+    """Anti and output dependences through the scratchpad of the shire, whose first bytes each step has: what one minion
+    stores there for a step another one may still load for the step before.
+    """
+    both = before.buffer, step.buffer
+    return None not in both and (both[0] != both[1] or both[0] == 0)
 
 
 def _written_names(phase: Phase) -> frozenset[str]:

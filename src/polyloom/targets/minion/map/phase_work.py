@@ -87,7 +87,9 @@ class Setting:
 class Made:
     """Generated code of a phase. `macs` are useful multiply-adds, `peak` how many a minion does per cycle at most (0:
     not of interest), `scratch` the bytes that the phase takes there, `home` where arrays are that are not in DRAM,
-    `phases` how many it is. `staged`: its second harts give and take credits.
+    `phases` how many it is. `staged`: its second harts give and take credits. `buffer`: bytes of its shire's scratchpad
+    that each minion has to itself, from the start by its number, 0 where minions load what others store there, None
+    where nobody stores anything.
     """
 
     parts: tuple[Part, ...]
@@ -98,6 +100,7 @@ class Made:
     home: Home | None = None
     phases: int = 1
     staged: bool = False
+    buffer: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,4 +84,5 @@ def convolution_code(c: Convolution, kind: Kind, place: Place, outermost: bool, 
     facts: dict[str, Json] = {"split_k": 1, "predicted_cycles": cycles(s, setting.team.minions)}
     # Useful multiply-adds leave out taps outside of the image.
     depth = setting.arrays[c.image].shape[c.channel]
-    return Made(tuple(parts), facts, s.useful_pairs * s.channels * depth, kind.peak, room.free - setting.scratch)
+    macs, buffer = s.useful_pairs * s.channels * depth, TILE if own and s.turns else None
+    return Made(tuple(parts), facts, macs, kind.peak, room.free - setting.scratch, buffer=buffer)

@@ -35,6 +35,10 @@ from polyloom.targets.target import Json
 
 _PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
+_PATCH_PACKED: Final = 29
+"""The FLB that tells first harts that the tiles of a shire are packed. Second harts, which may be phases ahead, would
+arrive at that of all harts meanwhile; products that are staged, whose chunks have this one, begin and end at barriers.
+"""
 _AHEAD: Final = "brings operands nearer before they are needed"
 _PACKS: Final = "packs a factor into the order of the tensor unit"
 
@@ -68,7 +72,9 @@ def product_code(m: Multiplied, setting: Setting) -> Made:
         made.append(on_first_harts(Part(lines, m.place), setting, "skip"))
     predicted = total_cycles(p, source, g, setting)
     facts: dict[str, Json] = {"split_k": g.parts, "broadcast": p.broadcast, "predicted_cycles": predicted}
-    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch, staged=stages)
+    return Made(
+        tuple(made), facts, useful_macs(m, setting), m.kind.peak, scratch, staged=stages, buffer=0 if stages else None
+    )
 
 
 def predicted_cycles(m: Multiplied, setting: Setting) -> int:
@@ -87,8 +93,9 @@ def _prefetched_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None
         own = Team(team.shire_minions)
         packing = Packing(source, p.right.address, patch_blocks(p, g)[1], p.steps, own.minions, g, p.block_columns)
         made += [Part(tuple(packing_loop(packing, prefix)), replace(m.place, reason=_PACKS))]
-        made += [barrier(own, f"{prefix}.all", _PACKED)]
-    streams = is_factor_overwritten(setting, m.found.right.array)
+        made += [barrier(own, f"{prefix}.all", _PATCH_PACKED)]
+    # A later phase may pack where the last multiplication has streamed packed tiles.
+    streams = source is not None or is_factor_overwritten(setting, m.found.right.array)
     made += [Part((*product_loop(p, g, prefix), *leading_hart_waits(setting, streams=streams)), m.place)]
     ahead = prefetch_patch(p, source, g, team, f"{prefix}.near")
     factors = {setting.arrays[matrix.array].name for matrix in (m.found.left, m.found.right)}
@@ -97,7 +104,7 @@ def _prefetched_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None
     made += [Part((f"j {prefix}.over", f"{prefix}.skip:", *ahead, f"{prefix}.over:"), replace(m.place, reason=_AHEAD))]
     predicted = total_cycles(p, source, g, setting)
     facts: dict[str, Json] = {"split_k": 1, "broadcast": False, "predicted_cycles": predicted}
-    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, 0)
+    return Made(tuple(made), facts, useful_macs(m, setting), m.kind.peak, buffer=None if source is None else 0)
 
 
 def useful_macs(m: Multiplied, setting: Setting) -> int:

@@ -100,9 +100,10 @@ def _chain_parts(c: Chain, works: tuple[Multiplied, Multiplied], settings: Seque
     more, also = packing_parts(second, source, works[1].place, last)
     lines = (
         *chain_code(replace(c, second=second), first.prefix),
-        *phase_end_waits(last, streams=is_factor_overwritten(last, works[1].found.right.array)),
+        # A later phase may store where the last multiplication has streamed copies.
+        *phase_end_waits(last, streams=c.on_right or is_factor_overwritten(last, works[1].found.right.array)),
     )
     facts = {"split_k": c.parts, "broadcast": c.parts > 1, "predicted_cycles": product_chain.chain_cycles(c)}
     each = sum(useful_macs(m, s) for m, s in zip(works, settings, strict=True))
     parts = (*before, *more, on_first_harts(Part(lines, works[1].place), first, "skip"))
-    return Made(parts, facts, each, FP32.peak, taken + also, phases=2)
+    return Made(parts, facts, each, FP32.peak, taken + also, phases=2, buffer=c.room)

@@ -8,7 +8,8 @@ shire and from DRAM; what takes nearly as long as another delays it, so that the
 p-norm, which is their maximum where p is great). A row pitch that is a multiple of 256 bytes has a column in one bank.
 Packing takes as long as lines come and the interleaving loads of a hart last, and as the banks give rows, of which
 those of bytes and halves are parts of lines. The weights are fitted to 199 random products of 40 to 256 in each
-dimension on 64 to 1,024 minions; `polyloom bench minion` prints products that were left out.
+dimension on 64 to 1,024 minions, without those of `polyloom bench minion`, after a look at which the power for bytes
+and halves and the start behind packing were chosen.
 """
 
 from __future__ import annotations
