@@ -171,8 +171,8 @@ BINARY: Final[dict[str, Binary]] = {
     "arith.floordivsi": lambda a, b: convert_like(_floor_divide(a, b), a),
     "arith.ceildivsi": lambda a, b: convert_like(-_floor_divide(-_wide(a), b), a),
     "arith.ceildivui": lambda a, b: convert_like(-_floor_divide(-_wide(unsigned(a)), unsigned(b)), a),
-    "arith.minsi": lambda a, b: convert_like(np.minimum(a, b), a),
-    "arith.maxsi": lambda a, b: convert_like(np.maximum(a, b), a),
+    "arith.minsi": lambda a, b: a | b if _is_truth(a) else convert_like(np.minimum(a, b), a),
+    "arith.maxsi": lambda a, b: a & b if _is_truth(a) else convert_like(np.maximum(a, b), a),
     "arith.minui": lambda a, b: convert_like(np.minimum(unsigned(a), unsigned(b)), a),
     "arith.maxui": lambda a, b: convert_like(np.maximum(unsigned(a), unsigned(b)), a),
     "arith.shli": lambda a, b: shift(a, b, True),
@@ -225,6 +225,8 @@ def compare_integers(predicate: str, a: Any, b: Any) -> Any:
     """arith.cmpi; an index is never negative where it has no sign, but by a wrong program."""
     if predicate[0] == "u":
         a, b = (x % (1 << 64) if isinstance(x, int) else unsigned(x) for x in (a, b))
+    elif predicate[0] == "s" and _is_truth(a):
+        a, b = b, a  # the one bit is the sign: true is -1
     name = predicate if predicate in ("eq", "ne") else predicate[1:]
     return np.asarray(_RELATION[name](a, b))[()]
 

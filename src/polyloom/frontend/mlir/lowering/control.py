@@ -6,6 +6,7 @@ language reference, dialects affine and scf).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any, Final
 
@@ -102,15 +103,19 @@ class Control(Structured):
         return Number(dtype, cell, truth=truth, reads=frozenset({cell.symbol}))
 
     def assign_turn_values(self, cells: Sequence[Value], yields: Any) -> None:
-        """What a turn leaves: all values are read before one is stored."""
+        """What a turn leaves: all values are read before one is stored (parallel assignment; a swap needs a copy)."""
         at = self.span(yields)
         found: list[Value] = [self.frame.values[o] for o in yields.operands]
         for n, (cell, value) in enumerate(zip(cells, found, strict=True)):
             own = _identity(cell)
             for later in range(n + 1, len(found)):
                 other = found[later]
-                if isinstance(other, Number) and own in other.reads:
+                if isinstance(other, Number) and (own in other.reads or _mentions(other, own)):
                     found[later] = self.hold(other, "next", at)
+                    # Integers that count read no storage: their trees name the counters.
+                    if other.integer is not None:
+                        counter = self.counter("next", other.integer, at)
+                        found[later] = replace(found[later], integer=counter)
                 elif isinstance(other, View) and other.identity == own and other is not cells[later]:
                     found[later] = self.copy_array(other, yields.operands[later], yields)
             if isinstance(cell, View):
@@ -339,6 +344,11 @@ _INDEXING: Final = frozenset(
     ("load", "store", "extract", "insert", "alloc", "alloca", "subview", "extract_slice", "insert_slice", "empty")
 )
 _READERS: Final = frozenset(("affine.load", "memref.load", "memref.dim", "tensor.dim", "tensor.extract"))
+
+
+def _mentions(number: Number, symbol: str) -> bool:
+    trees = (number.data, number.integer, number.truth)
+    return any(node.symbol == symbol for tree in trees if tree is not None for node in tree)
 
 
 def _identity(cell: Value) -> str:

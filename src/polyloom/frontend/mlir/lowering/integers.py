@@ -28,6 +28,8 @@ from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.mlir.element_types import element_type, is_integer, is_kind, is_truth, scalar_type
 from polyloom.frontend.mlir.lowering.scalars import CONVERSIONS, SIMPLE, Scalars
 from polyloom.frontend.mlir.lowering.values import Number, combine, extreme, integer, integer_constant
+from polyloom.ir.numbers import type_limits
+from polyloom.ir.operations import INTEGERS
 
 _OPCODES: Final = {
     "add": "+",
@@ -61,6 +63,13 @@ _ARITH: Final = {
     "arith.andi": "and",
     "arith.shli": "shl",
     "arith.shrui": "shru",
+}
+# An i1 is one bit in two's complement: sums and differences wrap to "exclusive or", and with a sign true is -1, so that
+# the signed minimum is "or" (MLIR language reference, dialect arith).
+_TRUTHS: Final = {
+    **dict.fromkeys(("arith.andi", "arith.muli", "arith.minui", "arith.maxsi"), "&&"),
+    **dict.fromkeys(("arith.ori", "arith.maxui", "arith.minsi"), "||"),
+    **dict.fromkeys(("arith.xori", "arith.addi", "arith.subi"), "^"),
 }
 _KIND: Final = {
     AffineBinaryOpKind.Add: "+",
@@ -206,7 +215,7 @@ class Integers(Scalars):
             (self.compare_integers if name == "arith.cmpi" else self.compare_floats)(predicate, operation)
         elif name == "arith.select":
             self.define(result, self.select(values, operation), operation)
-        elif is_truth(kind) and name in ("arith.andi", "arith.ori", "arith.xori"):
+        elif is_truth(kind) and name in _TRUTHS:
             self.define(result, self.join_truths(name, values, operation), operation)
         else:
             self.define(result, self.arithmetic(name, values, operation, written), operation)
@@ -222,6 +231,10 @@ class Integers(Scalars):
             return Number(element_type(kind), None, counted.integer)
         found = self.data_arithmetic(name, values, operation, written)
         held = None if counted is None else counted.integer
+        number, limits = integer_constant(held), None if found.dtype is None else type_limits(found.dtype)
+        if number is not None and limits is not None and not limits[0] <= number <= limits[1]:
+            # Constants of a narrow type wrap, which is known here; then only the data are right.
+            held = None
         return Number(found.dtype, found.data, held, found.truth, found.reads)
 
     def data_arithmetic(self, name: str, values: Sequence[Number], operation: Operation, written: str) -> Number:
@@ -246,9 +259,16 @@ class Integers(Scalars):
         if is_unsigned and name in ("gt", "ge"):
             name, a, b = {"gt": "lt", "ge": "le"}[name], b, a
         test = make.binary_operation(_SYMBOL[name], (a, b), INTEGER, at)
-        if is_unsigned and integer_constant(a) is None:
-            # What is negative is a large number; the other side is a size.
-            test = conjunction([make.binary_operation(">=", (a, integer(0, at)), INTEGER, at), test], at)
+        if is_unsigned:
+            # What is negative is a larger number than all others. Of two that vary the second one is a size.
+            first, second = integer_constant(a), integer_constant(b)
+            if first is None:
+                sign = make.binary_operation(">=", (a, integer(0, at)), INTEGER, at)
+                opcode = "||" if second is not None and second < 0 else "&&"
+            else:
+                sign = make.binary_operation("<", (b, integer(0, at)), INTEGER, at)
+                opcode = "&&" if first < 0 else "||"
+            test = make.binary_operation(opcode, (sign, test), INTEGER, at)
         self.frame.values[result] = Number("bool", truth=test)
 
     def compare_floats(self, predicate: str, operation: Operation) -> None:
@@ -303,8 +323,8 @@ class Integers(Scalars):
 
     def join_truths(self, name: str, values: Sequence[Number], operation: Operation) -> Number:
         a, b = (self.truth_operand(v, operation) for v in values)
-        at, reads = self.span(operation), values[0].reads | values[1].reads
-        if name == "arith.xori":
+        at, reads, opcode = self.span(operation), values[0].reads | values[1].reads, _TRUTHS[name]
+        if opcode == "^":
             constant = [n for n in (a, b) if n.kind == "real"]
             if constant:
                 other = b if a is constant[0] else a
@@ -313,7 +333,7 @@ class Integers(Scalars):
                 either = self.join("||", a, b, at)
                 found = self.join("&&", either, self.negate(self.join("&&", a, b, at), at), at)
             return Number("bool", truth=found, reads=reads)
-        return Number("bool", truth=self.join("&&" if name == "arith.andi" else "||", a, b, at), reads=reads)
+        return Number("bool", truth=self.join(opcode, a, b, at), reads=reads)
 
     # Operations that are several of the table.
 
@@ -324,13 +344,13 @@ class Integers(Scalars):
         test, at = ("gt" if "max" in name else "lt"), self.span(operation)
         reads = a.reads | b.reads
         (x, dtype), (y, _) = (self.number_data(v, operation, written) for v in values)
-        if y.kind == "real":
-            # A constant is no NaN, so that one comparison decides.
+        if y.kind == "real" and y.value == y.value:
+            # Of a constant that is no NaN one comparison decides: a NaN in the other operand fails it and stays.
             test = "ge" if "max" in name else "le"
             better = self.truth_operand(self.compare(test, "", (b, a), operation, written), operation)
             return Number(dtype, Node("choose", at, x.ctype, (better, y, x)), reads=reads)
         better = self.truth_operand(self.compare(test, "", (a, b), operation, written), operation)
-        if x.kind != "real":
+        if x.kind != "real" or x.value != x.value:
             nan = self.truth_operand(self.compare("ne", "", (a, a), operation, written), operation)
             better = self.join("||", better, nan, at)
         return Number(dtype, Node("choose", at, x.ctype, (better, x, y)), reads=reads)
@@ -368,6 +388,9 @@ class Integers(Scalars):
             help = "give a constant integer as the exponent, or write `math.exp2`"
             raise self.refuse("PL0172", f"{name} has an exponent that varies", operation, help)
         node, dtype = self.number_data(values[0], operation, written)
+        if number < 0 and dtype in INTEGERS:
+            help = "give an exponent from 0 on: the reciprocal of an integer is none"
+            raise self.refuse("PL0172", f"{name} of an integer has a negative exponent", operation, help)
         given = Number(dtype, make.constant(int(number), node.ctype, self.span(operation)))
         return self.apply("pow", "", (values[0], given), operation, written)
 

@@ -18,7 +18,7 @@ from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE
 from polyloom.frontend.mlir.element_types import SIGNED_OF, UNSIGNED_OF, element_type, integer_width, is_kind
 from polyloom.frontend.mlir.lowering.builder import Builder
-from polyloom.frontend.mlir.lowering.values import Number
+from polyloom.frontend.mlir.lowering.values import Number, integer_constant
 from polyloom.ir.numbers import element_constant
 from polyloom.ir.operations import BY_NAME, FLOATS, ElementType
 
@@ -133,7 +133,10 @@ class Scalars(Builder):
         at = self.span(operation)
         parts = [self.number_data(v, operation, written) for v in values]
         inner = with_sign("f32" if parts[0][1] == "f16" else parts[0][1], sign)
-        inner = "u8" if inner == "bool" else inner
+        if inner == "bool":
+            inner = "u8"
+            # The one bit is the sign: true is less than false.
+            parts = parts[::-1] if sign == "s" and name not in ("eq", "ne") else parts
         opcode = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}[name]
         sides = [convert(node, of, inner, at) for node, of in parts]
         made = make.binary_operation(opcode, (sides[0], sides[1]), CTYPE["bool"], at)
@@ -157,6 +160,9 @@ class Scalars(Builder):
         dtype, at = element_type(to), self.span(operation)
         is_float = dtype in FLOATS or dtype == "f16"
         integer = None if is_float or dtype == "bool" else found.integer
+        if (operation.name == "arith.trunci" and dtype in ("i8", "i16")) or (sign == "u" and _is_negative(integer)):
+            # A number that is cut to a few bits, or read without its sign, is another one: it is data from here on.
+            integer = None
         if found.dtype is None and found.integer is not None and dtype is not None:
             return Number(dtype, make.cast(found.integer, CTYPE[dtype], at), integer)
         if dtype is None or found.dtype is None:
@@ -201,6 +207,11 @@ class Scalars(Builder):
             raise self.refuse("PL0173", f"constants of the type {kind} are no data", operation, help)
         found = element_constant(float(value), dtype)
         return Number(dtype, make.constant(float(value) if found is None else found, CTYPE[dtype], at))
+
+
+def _is_negative(integer: Node | None) -> bool:
+    constant = integer_constant(integer)
+    return constant is not None and constant < 0
 
 
 def is_float_type(dtype: ElementType) -> bool:

@@ -174,7 +174,8 @@ class Tensors(Memory):
     def to_tensor(self, operation: Operation) -> None:
         """bufferization.to_tensor: the elements as they are now."""
         view, result = self.view(operation.operands[0]), operation.results[0]
-        if len(list(operation.operands[0].uses)) == 1 or not self.has_later_uses(operation):
+        # Not the uses of this name alone: the memref may have others, of which this one is a part.
+        if not self.has_later_uses(operation):
             self.frame.values[result] = view
             return
         self.frame.values[result] = self.copy_array(view, result, operation)
