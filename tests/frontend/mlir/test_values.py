@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.frontend.mlir.helpers import assert_equal, read
 
@@ -94,7 +96,7 @@ def element_wise(line: str, kind: str = "i1", declared: str = "") -> str:
 """
 
 
-TRUTHS = {
+TRUTHS: dict[str, Callable[[int, int], int]] = {
     "addi": lambda a, b: (a + b) % 2, "subi": lambda a, b: (a - b) % 2, "muli": lambda a, b: a * b,
     "minsi": lambda a, b: -min(-a, -b), "maxsi": lambda a, b: -max(-a, -b),
     "minui": min, "maxui": max,
@@ -105,8 +107,6 @@ TRUTHS = {
 
 @pytest.mark.parametrize("name", TRUTHS)
 def test_a_truth_is_one_bit_in_twos_complement(name: str, tmp_path: Path) -> None:
-    import numpy as np
-
     nest, reference = read(tmp_path, element_wise(f"arith.{name} %a, %b"))
     x, y = np.array([0, 0, 1, 1], bool), np.array([0, 1, 0, 1], bool)
     assert_equal(nest, reference, {})

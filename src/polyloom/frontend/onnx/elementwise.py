@@ -23,12 +23,13 @@ from polyloom.frontend.onnx.tensors import (
     has_machine_type,
     larger,
     select,
+    spread,
     uniform_constant,
 )
-from polyloom.ir.arrays.program import Apply, Value, dtype
+from polyloom.ir.arrays.program import Apply, Value, dtype, shape
 from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.numbers import WIDTH
-from polyloom.ir.operations import FLOATS, INTEGERS, SIGNED, ElementType
+from polyloom.ir.operations import FLOATS, INTEGERS, SIGNED, UNSIGNED, ElementType
 from polyloom.ir.pla import Constant
 
 Unary = Callable[[Value], Value]
@@ -56,7 +57,8 @@ def variadic(function: Callable[[Value, Value], Value]) -> Operator:
 
     def lower(node: Node) -> Tensor:
         values = node.broadcast(*(node.value(n) for n in range(len(node.operands))))
-        return data(reduce(function, values))
+        # Functions read their operands several times: without a local each operand more would triple the expression.
+        return data(reduce(lambda a, b: function(node.local(a), b), values))
 
     return lower
 
@@ -105,7 +107,7 @@ def power(node: Node) -> Tensor:
     x, y = node.broadcast(node.local(convert(base, wide)), node.local(convert(exponent, wide)))
     found = _real_power(x, y)
     # Powers of integers are integers: the nearest one.
-    return data(found if kind in FLOATS else convert(apply("rint", found), kind))
+    return data(convert(found if kind in FLOATS else apply("rint", found), kind))
 
 
 def _real_power(x: Value, y: Value) -> Value:
@@ -241,7 +243,11 @@ def shrink(node: Node) -> Tensor:
 
 
 def sign(x: Value) -> Value:
-    below = select(compare("lt", x, _typed_constant(x, 0)), _typed_constant(x, -1), _typed_constant(x, 0))
+    kind = dtype(x)
+    if kind in UNSIGNED:
+        return select(compare("gt", x, _typed_constant(x, 0)), _typed_constant(x, 1), _typed_constant(x, 0))
+    below = select(compare("lt", x, _typed_constant(x, 0)), _typed_constant(x, -1), x)
+    # Zeros and NaNs stay what they are.
     return select(compare("gt", x, _typed_constant(x, 0)), _typed_constant(x, 1), below)
 
 
@@ -278,9 +284,8 @@ def is_infinite(node: Node) -> Tensor:
     x = node.local(node.value())
     signs = [s for s, wanted in ((1, "detect_positive"), (-1, "detect_negative")) if node.integer(wanted, 1)]
     tests = [compare("eq", x, _typed_constant(x, s * inf)) for s in signs]
-    none = compare("ne", apply("mul", x, _typed_constant(x, 0)), apply("mul", x, _typed_constant(x, 0)))
     if not tests:
-        return data(Apply("and", "bool", (none, negate_truth(none))))
+        return data(spread(Constant(0, "bool"), shape(x)))
     return data(reduce(lambda a, b: Apply("or", "bool", (a, b)), tests))
 
 
@@ -322,7 +327,7 @@ def shift(node: Node) -> Tensor:
 
 
 def invert_bits(x: Value) -> Value:
-    ones = (1 << 8 * int(dtype(x)[1:]) // 8) - 1 if dtype(x).startswith("u") else -1
+    ones = (1 << WIDTH[dtype(x)]) - 1 if dtype(x) in UNSIGNED else -1
     return apply("xor", x, Constant(ones, dtype(x)))
 
 
@@ -392,7 +397,8 @@ def mean(node: Node) -> Tensor:
     """The mean of several operands."""
     values = node.broadcast(*(node.value(n) for n in range(len(node.operands))))
     total = reduce(partial(apply, "add"), values)
-    return data(apply("mul", total, constant(1 / len(values), dtype(total))))
+    # A quotient, as ONNX defines it: a product with the reciprocal would round twice.
+    return data(apply("div", total, constant(len(values), dtype(total))))
 
 
 _ERF_LIMIT: Final = 4.0

@@ -117,6 +117,11 @@ def _cut_division(a: Known, b: Known) -> Known:
     return np.where((a < 0) != (b < 0), -size, size)
 
 
+def fold_remainder(node: Node) -> Tensor | Sequence[Tensor | None] | None:
+    """The sign is the divisor's, with `fmod` the dividend's (ONNX operator Mod, version 10)."""
+    return arithmetic("mod", np.fmod if node.integer("fmod") else np.mod)(node)
+
+
 def relation(numbers: Callable[[Any, Any], Any]) -> Fold:
     """Comparisons; of affine forms, those whose difference is a number."""
 
@@ -318,7 +323,8 @@ def fold_split(node: Node) -> Sequence[Tensor] | None:
     if held is None or node.tensor().kind != "i64":
         return None
     axis = node.axis(node.integer("axis"), held.ndim)
-    sizes = node.integers(1, "split") or [held.shape[axis] // len(node.results)] * len(node.results)
+    given = node.list("split") if node.version < 13 else node.integers(1, "split")
+    sizes = given or [held.shape[axis] // len(node.results)] * len(node.results)
     return [known_tensor(normalize(part), "i64") for part in np.split(held, np.cumsum(sizes)[:-1].tolist(), axis)]
 
 
@@ -386,7 +392,7 @@ FOLDING: Final[Mapping[str, Fold]] = {
     "Sub": arithmetic("sub", np.subtract),
     "Mul": arithmetic("mul", np.multiply),
     "Div": arithmetic("div", _cut_division),
-    "Mod": arithmetic("mod", np.mod),
+    "Mod": fold_remainder,
     "Max": arithmetic("max", np.maximum),
     "Min": arithmetic("min", np.minimum),
     "Neg": fold_arrays(np.negative),

@@ -25,7 +25,16 @@ from polyloom.frontend.onnx.operators import COMPUTED_IN_SINGLE, OPERATORS
 from polyloom.frontend.onnx.places import node_label, node_spans
 from polyloom.frontend.onnx.read_file import tensor_elements
 from polyloom.frontend.onnx.settings import Settings
-from polyloom.frontend.onnx.tensors import Known, Tensor, convert, data, extent, held_type, known_tensor
+from polyloom.frontend.onnx.tensors import (
+    Known,
+    Tensor,
+    UntypedOperation,
+    convert,
+    data,
+    extent,
+    held_type,
+    known_tensor,
+)
 from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.ir.arrays.program import Program, Read, Statement, Store, axes, dtype, parts, read_array, with_parts
 from polyloom.ir.arrays.program import Value as ArrayValue
@@ -38,6 +47,8 @@ from polyloom.sets.normal_form import conjunction
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto
 
+_HALF: Final = 10
+"""TensorProto.FLOAT16."""
 _LEAVES: Final = "loops, sequences, optional values and strings"
 
 
@@ -74,6 +85,9 @@ class _Reader:
         self.used = read | {output.name for output in model.graph.output}
         self.graph = Graph(Builder(self.taken))
         self.spans = node_spans(path, model)
+        # What shape inference says, also of types.
+        inferred = (*model.graph.value_info, *model.graph.output)
+        self.declared = {each.name: each.type.tensor_type.elem_type for each in inferred}
         self.versions = {each.domain or "ai.onnx": each.version for each in model.opset_import}
 
     # Inputs
@@ -140,7 +154,10 @@ class _Reader:
     def lower(self, node: NodeProto, span: Span, label: str) -> None:
         found = self.node(node, span, label)
         try:
-            tensors = self.evaluate(found)
+            tensors = self.evaluate(found, node.output)
+        except UntypedOperation as error:
+            message = f"{label}: no machine has {error}"
+            raise input_error("PL0185", message, span=span, help="cast its operands to float") from None
         except (IndexError, ValueError, ZeroDivisionError, OverflowError):
             # The package's check lets ranks and attributes pass that no operator has.
             help = "correct the model; if the package onnx runs it, report it with the file"
@@ -178,7 +195,7 @@ class _Reader:
             return tensor_elements(self.path, of.t, {})
         return helper.get_attribute_value(of)
 
-    def evaluate(self, node: Node) -> Sequence[Tensor | None]:
+    def evaluate(self, node: Node, outputs: Sequence[str]) -> Sequence[Tensor | None]:
         """Folded where all that it needs is known, else by the table."""
         fold = FOLDING.get(node.operator)
         if fold is not None and (found := fold(node)) is not None:
@@ -190,7 +207,9 @@ class _Reader:
         folded = evaluate_constants(node, lower)
         if folded is not None:
             return folded
-        return compute_in_single(node, lower) if node.operator in COMPUTED_IN_SINGLE else as_tensors(lower(node))
+        if node.operator not in COMPUTED_IN_SINGLE:
+            return as_tensors(lower(node))
+        return compute_in_single(node, lower, [self.declared.get(name) in (None, _HALF) for name in outputs])
 
     def keep(self, node: Node, name: str, tensor: Tensor) -> Tensor:
         """A tensor that other nodes read: under its name, unless it costs nothing."""
@@ -245,8 +264,9 @@ def as_tensors(found: Tensor | Sequence[Tensor | None]) -> Sequence[Tensor | Non
     return (found,) if isinstance(found, Tensor) else found
 
 
-def compute_in_single(node: Node, lower: Any) -> Sequence[Tensor | None]:
-    """Half precision is stored alone: computed in single, and rounded once per node."""
+def compute_in_single(node: Node, lower: Any, halves: Sequence[bool]) -> Sequence[Tensor | None]:
+    """Half precision is stored alone: computed in single, and rounded once per node; `halves` says which results are of
+    it (statistics of a normalization, or a power of a single to a half, are not)."""
     if all(each is None or each.kind != "f16" for each in node.operands):
         return as_tensors(lower(node))
     operands = tuple(
@@ -254,8 +274,10 @@ def compute_in_single(node: Node, lower: Any) -> Sequence[Tensor | None]:
         for each in node.operands
     )
     return [
-        data(convert(each.value, "f16")) if each is not None and each.kind == "f32" and each.value is not None else each
-        for each in as_tensors(lower(replace(node, operands=operands)))
+        data(convert(each.value, "f16"))
+        if each is not None and each.kind == "f32" and each.value is not None and half
+        else each
+        for each, half in zip(as_tensors(lower(replace(node, operands=operands))), halves, strict=False)
     ]
 
 

@@ -27,6 +27,7 @@ from polyloom.frontend.onnx.tensors import (
     extent,
     larger,
     spread,
+    uniform_constant,
 )
 from polyloom.ir.arrays.program import Value, axes, axis, dtype, element_view, shape
 from polyloom.ir.numbers import type_limits
@@ -40,7 +41,7 @@ def spread_parameter(node: Node, parameter: Value, like: Value) -> Value:
     if all(each == ONE for each in given):
         return squeeze_view(parameter, ())
     n, block = node.axis(node.integer("axis", 1), len(own)), node.integer("block_size")
-    if len(given) == 1:
+    if len(given) == 1 and not block:
         return element_view(parameter, (axis(n),), own)
     count = as_number(given[n])
     if count is None or len(given) != len(own):
@@ -54,14 +55,23 @@ def spread_parameter(node: Node, parameter: Value, like: Value) -> Value:
     return whole if count * block == size else element_view(whole, axes(len(own)), own)
 
 
-def saturate(value: Value, zero: Value | None, kind: ElementType) -> Value:
-    """Real numbers rounded, with a zero point added, as integers of a type (i32 between)."""
-    whole = apply("round_i32", value)
-    whole = whole if zero is None else apply("add", whole, convert(zero, "i32"))
-    limits = type_limits(kind)
+def saturate(value: Value, zero: Value | None, kind: ElementType, *, is_bounded: bool = False) -> Value:
+    """Real numbers rounded, with a zero point added, as integers of a type (i32 between); `is_bounded` ones are not far
+    beyond the type."""
+    whole, limits = apply("round_i32", value), type_limits(kind)
     assert limits is not None
     low, high = (Constant(limit, "i32") for limit in limits)
-    return convert(larger(larger(whole, low), high, "min"), kind)
+    number = None if zero is None else uniform_constant(zero)
+    if zero is None or is_bounded or kind == "i32" or (number is not None and number.value == 0):
+        whole = whole if zero is None else apply("add", whole, convert(zero, "i32"))
+        return convert(larger(larger(whole, low), high, "min"), kind)
+    # A large quotient is the largest i32 here, which the sum would leave: it is cut before the zero point is added.
+    point = convert(zero, "i32") if number is None else Constant(int(number.value), "i32")
+    if isinstance(point, Constant):
+        least, most = (Constant(limit - int(point.value), "i32") for limit in limits)
+    else:
+        least, most = (apply("sub", limit, point) for limit in (low, high))
+    return convert(apply("add", larger(larger(whole, least), most, "min"), point), kind)
 
 
 def quantize(node: Node) -> Tensor:
@@ -93,7 +103,7 @@ def dynamic_quantize(node: Node) -> Sequence[Tensor]:
     high = node.scalar(larger(reduce_axes("maximum", value, every), zero), "high")
     scale = node.scalar(apply("div", apply("sub", high, low), constant(255, "f32")), node.results[1] or "scale")
     point = node.scalar(saturate(apply("div", apply("neg", low), scale), None, "u8"), node.results[2] or "zero")
-    return data(saturate(apply("div", value, scale), point, "u8")), data(scale), data(point)
+    return data(saturate(apply("div", value, scale), point, "u8", is_bounded=True)), data(scale), data(point)
 
 
 def requantize(node: Node, total: Value, scales: Sequence[Value], zero: Value, kind: ElementType) -> Value:

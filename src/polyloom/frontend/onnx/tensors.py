@@ -17,7 +17,7 @@ import numpy.typing as npt
 from polyloom.frontend.python.arrays.values import as_bool, convert_element, truth
 from polyloom.ir.arrays.program import Apply, Cases, Form, Read, Shape, Value, View, axes, dtype, element_view, shape
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, ElementType
+from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, FLOATS, ElementType
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -101,9 +101,19 @@ def spread(value: Value, extents: Shape) -> Value:
     return element_view(value, index, extents)
 
 
+class UntypedOperation(Exception):
+    """An operation on elements of a type that it does not have."""
+
+    def __init__(self, operation: str, kind: ElementType) -> None:
+        super().__init__(f"{operation} of {kind}")
+
+
 def apply(operation: str, *operands: Value, kind: ElementType | None = None) -> Value:
-    """An operation on values of one shape, or numbers."""
-    return Apply(operation, kind or dtype(operands[-1]), operands)
+    """An operation on values of one shape, or numbers. Raises `UntypedOperation`."""
+    found = kind or dtype(operands[-1])
+    if not BY_NAME[operation].accepts_type(found):
+        raise UntypedOperation(operation, found)
+    return Apply(operation, found, operands)
 
 
 def constant(number: float, kind: ElementType) -> Constant:
