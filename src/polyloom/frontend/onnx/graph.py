@@ -81,6 +81,7 @@ class _Reader:
         self.tensors = dict[str, Tensor]()
         self.sizes, self.outputs = dict[str, str](), dict[str, str]()
         self.taken = set[str]()
+        # Results that nobody reads have no name: optional outputs are not computed.
         read = {name for node in model.graph.node for name in node.input}
         self.used = read | {output.name for output in model.graph.output}
         self.graph = Graph(Builder(self.taken))
@@ -93,6 +94,7 @@ class _Reader:
     # Inputs
 
     def inputs(self) -> None:
+        # Names of outputs are taken before all others, so that users find those that the model says.
         self.outputs = {each.name: identifier(each.name, self.taken) for each in self.model.graph.output}
         # Names of sizes first: users give them by name.
         for each in self.model.graph.input:
@@ -100,6 +102,7 @@ class _Reader:
                 if dim.dim_param and dim.dim_param not in self.settings.sizes and dim.dim_param not in self.sizes:
                     self.sizes[dim.dim_param] = identifier(dim.dim_param, self.taken)
         for each in self.model.graph.input:
+            # An initializer of the same name is the input's default: it is data here, which a user may still give.
             if each.name not in self.elements:
                 self.tensors[each.name] = self.input(each)
         for name, array in self.elements.items():
@@ -110,6 +113,7 @@ class _Reader:
             kind = str(of.type.WhichOneof("value")).removesuffix("_type")
             message = f"the input `{of.name}` of '{self.path}' is of the kind {kind}"
             raise input_error("PL0186", message, help=f"use tensors: {_LEAVES} are not read")
+        # What is bound is no input any more.
         given = self.settings.inputs.get(of.name)
         if given is not None:
             return known_tensor(given)
@@ -143,6 +147,7 @@ class _Reader:
     def initializer(self, name: str, array: Known) -> Tensor:
         """Data of the model; few numbers may give shapes."""
         tensor = known_tensor(array)
+        # A scalar is written into the expressions that read it; integers of 64 bits may be shapes.
         if tensor.kind == "i64" or array.size <= 1 or tensor.kind not in _held_kinds():
             return tensor
         # Many elements are an array that the host gives, under its name.
@@ -197,6 +202,7 @@ class _Reader:
 
     def evaluate(self, node: Node, outputs: Sequence[str]) -> Sequence[Tensor | None]:
         """Folded where all that it needs is known, else by the table."""
+        # Folding comes first: it also gives what no machine could compute.
         fold = FOLDING.get(node.operator)
         if fold is not None and (found := fold(node)) is not None:
             return (found,) if isinstance(found, Tensor) else found
@@ -213,6 +219,7 @@ class _Reader:
 
     def keep(self, node: Node, name: str, tensor: Tensor) -> Tensor:
         """A tensor that other nodes read: under its name, unless it costs nothing."""
+        # What is known stays known, and becomes an array where somebody reads it as data.
         if tensor.value is None:
             return tensor
         return replace(tensor, value=node.local(tensor.value, identifier_base(name)))
@@ -246,6 +253,7 @@ class _Reader:
         node = Node("Identity", 1, (tensor,), {}, (name,), self.graph, span, f"output `{name}`")
         value = node.value()
         local = build.storage.get(value.name) if isinstance(value, Read) else None
+        # A local that two outputs show, or that an output shows in part, is copied instead.
         if local is not None and local.role == "local" and local.name not in names and _shows_array(value, local):
             names[local.name] = self.outputs[name]
             return
@@ -267,6 +275,7 @@ def as_tensors(found: Tensor | Sequence[Tensor | None]) -> Sequence[Tensor | Non
 def compute_in_single(node: Node, lower: Any, halves: Sequence[bool]) -> Sequence[Tensor | None]:
     """Half precision is stored alone: computed in single, and rounded once per node; `halves` says which results are of
     it (statistics of a normalization, or a power of a single to a half, are not)."""
+    # One rounding per node, as processors do that compute in single (and as ONNX's tolerances allow).
     if all(each is None or each.kind != "f16" for each in node.operands):
         return as_tensors(lower(node))
     operands = tuple(
@@ -320,6 +329,7 @@ def _name_results(
         to = replace(found.target, name=names.get(found.target.name, found.target.name))
         return replace(found, target=to, value=value(found.value))
 
+    # Arguments of the user's come first, in the model's order: that is the order of a call from C.
     held = {s.name: s for s in storage}
     results = [replace(held[old], name=new, role="argument") for old, new in names.items()]
     others = [s for s in storage if s.name not in names]

@@ -40,6 +40,7 @@ def spread_parameter(node: Node, parameter: Value, like: Value) -> Value:
     own, given = shape(like), shape(parameter)
     if all(each == ONE for each in given):
         return squeeze_view(parameter, ())
+    # ONNX operator QuantizeLinear: the axis came with version 13, blocks of it with version 21.
     n, block = node.axis(node.integer("axis", 1), len(own)), node.integer("block_size")
     if len(given) == 1 and not block:
         return element_view(parameter, (axis(n),), own)
@@ -78,16 +79,19 @@ def quantize(node: Node) -> Tensor:
     value = node.value()
     zero = spread_parameter(node, node.value(2), value) if node.has_operand(2) else None
     given = node.integer("output_dtype")
+    # The zero point gives the type; without one, `output_dtype` (version 21), and u8 if that is missing, too.
     kind = dtype(node.value(2)) if node.has_operand(2) else element_kind(given) if given else "u8"
     if kind not in ("u8", "i8", "u16", "i16", "i32"):
         node.fail("PL0185", "no machine has elements of this type", "quantize to 8 or 16 bits")
     scale = spread_parameter(node, node.value(1), value)
+    # ONNX divides: a product with the reciprocal differs in the last bit, and so in what is rounded to even.
     scaled = apply("div", convert(value, "f32"), convert(scale, "f32"))
     return data(saturate(scaled, zero, kind))
 
 
 def dequantize(node: Node) -> Tensor:
     value, scale = node.value(0), node.value(1)
+    # The difference of two bytes is no byte. In i32 it is exact, and so is its conversion to single.
     whole = convert(value, "i32")
     if node.has_operand(2):
         whole = apply("sub", whole, convert(spread_parameter(node, node.value(2), value), "i32"))
@@ -99,6 +103,8 @@ def dynamic_quantize(node: Node) -> Sequence[Tensor]:
     value = node.local(node.value())
     every = tuple(range(len(shape(value))))
     zero = constant(0, "f32")
+    # 0 is within the range (ONNX operator DynamicQuantizeLinear), so that it is represented exactly: padding and ReLU
+    # produce it.
     low = node.scalar(larger(reduce_axes("minimum", value, every), zero, "min"), "low")
     high = node.scalar(larger(reduce_axes("maximum", value, every), zero), "high")
     scale = node.scalar(apply("div", apply("sub", high, low), constant(255, "f32")), node.results[1] or "scale")
@@ -110,6 +116,7 @@ def requantize(node: Node, total: Value, scales: Sequence[Value], zero: Value, k
     """A sum of products in i32 as real numbers, and these in the result's scale."""
     a, b, result = (convert(each, "f32") for each in scales)
     own = shape(total)
+    # The three scales are one factor first, as in ONNX's reference: an element takes one product.
     factor = apply("div", apply("mul", *node.broadcast(a, b)), *[spread(result, ())] if not shape(result) else [result])
     scaled = apply("mul", convert(total, "f32"), spread(factor, own) if shape(factor) else factor)
     return saturate(scaled, spread(zero, own) if shape(zero) else zero, kind)

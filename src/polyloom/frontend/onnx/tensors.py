@@ -83,6 +83,7 @@ def broadcast_shape(shapes: Sequence[Shape]) -> Shape | None:
     found = [ONE] * rank
     for each in shapes:
         for n, own in enumerate(each, rank - len(each)):
+            # A symbolic extent is taken to be no 1: it has to agree with another one by name.
             if own == ONE:
                 continue
             if found[n] not in (ONE, own):
@@ -97,6 +98,7 @@ def spread(value: Value, extents: Shape) -> Value:
     if own == extents:
         return value
     first = len(extents) - len(own)
+    # An axis of extent 1 is read at 0 all along: broadcasting is a view with stride 0.
     index = [Affine() if size == ONE else place for size, place in zip(own, axes(len(extents))[first:], strict=True)]
     return element_view(value, index, extents)
 
@@ -141,10 +143,12 @@ def larger(first: Value, second: Value, name: str = "max") -> Value:
         return Apply(name, kind, (first, second))
     if isinstance(first, Constant) and not isinstance(second, Constant):
         first, second = second, first
+    # Tables' min and max prefer the operand that is a number (minNum); ONNX follows NumPy, where a NaN wins.
     relation = "lt" if name == "max" else "gt"
     if isinstance(second, Constant) and second.value == second.value:
         # One comparison does: a NaN is not less than the number, and stays.
         return select(compare(relation, first, second), second, first)
+    # The second one also wins where it is a NaN; the first one then decides for itself, as the outer selection.
     loses = Apply("or", "i32", (Apply(relation, kind, (first, second)), Apply("ne", kind, (second, second))))
     stays = Apply("ne", kind, (first, first))
     return Apply("select", kind, (stays, first, Apply("select", kind, (loses, second, first))))
@@ -159,6 +163,7 @@ def piecewise_value(forms: Sequence[Affine], inside: Value, outside: Value, exte
 
 def uniform_constant(value: Value) -> Constant | None:
     """The number that all elements of a value are."""
+    # A view of a number repeats it, whatever its index is.
     while isinstance(value, View):
         value = value.source
     return value if isinstance(value, Constant) else None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scalar operations by NumPy, on numbers and on arrays alike (MLIR language reference, dialects arith and math). It
-shares nothing with the lowering but the kernels of C's functions, whose last bits only they define.
+shares nothing with the lowering but the numbers of predicates, the axes of named operations, and the kernels of C's
+functions, whose last bits only they define.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def _divide(a: Any, b: Any) -> tuple[Any, Any]:
     """Quotient towards zero, and remainder, of integers."""
     check_divisor(b)
     x, y = _wide(a), _wide(b)
+    # In 64 bits, where the least i32 divided by -1 is a number; NumPy's own // rounds down.
     quotient = np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))
     return quotient, x - quotient * y
 
@@ -102,6 +104,7 @@ def _table_function(name: str) -> Function:
 def _round_away(x: Any) -> Any:
     """The nearest whole number, of two the one that is further from 0."""
     whole = np.trunc(x)
+    # floor(x + 0.5) is wrong for the largest number below 0.5, whose sum rounds to 1.
     return convert_like(select_values(np.abs(x - whole) >= 0.5, whole + np.copysign(1, x), whole), x)
 
 
@@ -131,6 +134,7 @@ def shift(x: Any, by: Any, left: bool) -> Any:
     """A shift by an amount modulo the width."""
     if isinstance(x, int):
         return x << by if left else x >> by
+    # MLIR leaves larger amounts undefined (poison); machines take them modulo the width.
     amount = by & x.dtype.type(8 * x.dtype.itemsize - 1)
     return x << amount if left else x >> amount
 

@@ -78,6 +78,7 @@ class Lowering(Control):
             help = "lower it to structured loops and branches: scf or affine"
             raise self.refuse("PL0176", "the function has several blocks", function, help)
         block = function.body.block
+        # A frame of its own for each call: the same operations mean other values in each expansion.
         outer, self.frame = self.frame, Frame(dict(zip(block.args, values, strict=True)))
         self.active.append(function.sym_name.data)
         self.run_block(block)

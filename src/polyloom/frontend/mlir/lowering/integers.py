@@ -117,6 +117,7 @@ def expression_tree(expression: Any, operands: Sequence[Node], dims: int, at: Sp
             a, b = (expression_tree(e, operands, dims, at) for e in (lhs, rhs))
             if kind == AffineBinaryOpKind.CeilDiv:
                 return ceiling_quotient(a, b, at)
+            # xDSL writes a - b as a + b * -1, which a difference prints and folds better.
             if kind == AffineBinaryOpKind.Mul and integer_constant(a) is None and b.kind == "integer" and b.value == -1:
                 return combine("-", integer(0, at), a, at)
             return combine(_KIND[kind], a, b, at)
@@ -126,6 +127,7 @@ def expression_tree(expression: Any, operands: Sequence[Node], dims: int, at: Sp
 
 def ceiling_quotient(a: Node, b: Node, at: Span) -> Node:
     """Quotient rounded up: (a + b - 1) // b."""
+    # Divisors of affine expressions are positive, so that rounding down does.
     return combine("//", combine("-", combine("+", a, b, at), integer(1, at), at), b, at)
 
 
@@ -226,6 +228,7 @@ class Integers(Scalars):
         counted = None
         if is_integer(kind) and name in _ARITH:
             counted = self.integer_operation(_ARITH[name], values[0], values[1], operation)
+        # An i64 has no data form: it counts, or is refused where it is used as data.
         is_index = is_kind(kind, builtin.IndexType) or element_type(kind) is None
         if counted is not None and (is_index or all(v.data is None for v in values)):
             return Number(element_type(kind), None, counted.integer)
@@ -256,6 +259,7 @@ class Integers(Scalars):
         if a is None or b is None:
             self.define(result, self.compare(name, "u" if is_unsigned else "s", values, operation, written), operation)
             return
+        # The larger one is named second, so that its sign decides below.
         if is_unsigned and name in ("gt", "ge"):
             name, a, b = {"gt": "lt", "ge": "le"}[name], b, a
         test = make.binary_operation(_SYMBOL[name], (a, b), INTEGER, at)
@@ -311,6 +315,7 @@ class Integers(Scalars):
         first, second = values[1:]
         reads = frozenset[str]().union(*(v.reads for v in values))
         counted = None
+        # A condition that reads memory is data, and so is the index that it chooses.
         if first.integer is not None and second.integer is not None and values[0].truth is not None and not reads:
             counted = Node("choose", at, INTEGER, (test, first.integer, second.integer))
         written = str(scalar_type(operation.results[0].type))
@@ -325,6 +330,7 @@ class Integers(Scalars):
         a, b = (self.truth_operand(v, operation) for v in values)
         at, reads, opcode = self.span(operation), values[0].reads | values[1].reads, _TRUTHS[name]
         if opcode == "^":
+            # xor with true is how MLIR writes `not`.
             constant = [n for n in (a, b) if n.kind == "real"]
             if constant:
                 other = b if a is constant[0] else a
@@ -361,6 +367,7 @@ class Integers(Scalars):
             negative = self.apply("neg", "s", values[:1], operation, written)
             whole = self.apply("floordiv", "s", (negative, values[1]), operation, written)
             return self.apply("neg", "s", (whole,), operation, written)
+        # (a + b - 1) / b would wrap for large a.
         whole = self.apply("div", "u", values, operation, written)
         rest = self.apply("rem", "u", values, operation, written)
         zero = Number(rest.dtype, make.constant(0, rest.data.ctype if rest.data else "int", self.span(operation)))
@@ -384,6 +391,8 @@ class Integers(Scalars):
         """math.powf, fpowi and ipowi with a constant integer exponent."""
         exponent = values[1].integer or values[1].data
         number = None if exponent is None else exponent.value
+        # An integer exponent is a chain of products; others need a logarithm, which is defined for positive bases
+        # alone.
         if not isinstance(number, int | float) or float(number) != int(number):
             help = "give a constant integer as the exponent, or write `math.exp2`"
             raise self.refuse("PL0172", f"{name} has an exponent that varies", operation, help)
@@ -417,6 +426,7 @@ class Integers(Scalars):
         if written != "f32":
             raise self.refuse("PL0172", f"math.copysign of {written}", operation, "use f32")
         bits = [self.apply("bits_i32", "", (v,), operation, written) for v in values]
+        # IEEE 754-2019, section 5.5.1: copySign moves the sign bit, also of NaNs and zeros.
         masks = [Number("i32", make.constant(m, "int", at)) for m in (0x7FFFFFFF, -0x80000000)]
         parts = [self.apply("and", "", pair, operation, written) for pair in zip(bits, masks, strict=True)]
         found = self.apply("bits_f32", "", (self.apply("or", "", parts, operation, written),), operation, written)

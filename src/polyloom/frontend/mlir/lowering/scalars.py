@@ -5,7 +5,7 @@ that of the operation (MLIR language reference, dialects arith and math).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -22,7 +22,6 @@ from polyloom.frontend.mlir.lowering.values import Number, integer_constant
 from polyloom.ir.numbers import element_constant
 from polyloom.ir.operations import BY_NAME, FLOATS, ElementType
 
-UNSIGNED: Final = ("u",)
 # By operation: that of the table, and the sign in which it works ("" for either).
 SIMPLE: Final[dict[str, tuple[str, str]]] = {
     **{f"arith.{name}f": (name, "") for name in ("add", "sub", "mul", "div")},
@@ -55,7 +54,6 @@ CONVERSIONS: Final = {
     **{f"arith.{name}": "u" for name in ("extui", "uitofp", "fptoui", "index_castui")},
     **{f"arith.{name}": "" for name in ("extf", "truncf")},
 }
-ORDER: Final = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 _SINGLE: Final = ("exp", "exp2", "log", "sin", "cos", "tanh")
 
 
@@ -101,6 +99,7 @@ class Scalars(Builder):
         at = self.span(operation)
         parts = [self.number_data(v, operation, written) for v in values]
         dtype = parts[0][1]
+        # MLIR's integers have no sign, its operations do: operands are reinterpreted, the result is put back.
         inner: ElementType = "f32" if dtype == "f16" else with_sign(dtype, sign)
         if inner == "bool":
             inner = "u8" if name not in ("and", "or", "xor") else inner
@@ -139,6 +138,7 @@ class Scalars(Builder):
             parts = parts[::-1] if sign == "s" and name not in ("eq", "ne") else parts
         opcode = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}[name]
         sides = [convert(node, of, inner, at) for node, of in parts]
+        # A condition keeps its relation, which branches and selections use as it is.
         made = make.binary_operation(opcode, (sides[0], sides[1]), CTYPE["bool"], at)
         return Number("bool", truth=made, reads=values[0].reads | values[1].reads)
 
@@ -170,6 +170,7 @@ class Scalars(Builder):
         if found.data is None and found.integer is not None:
             return Number(dtype, make.cast(found.integer, CTYPE[dtype], at), integer, reads=found.reads)
         node, of = self.number_data(found, operation, str(to))
+        # The sign of fptoui is that of its result; of all others, that of the operand.
         is_result = operation.name in ("arith.fptoui",)
         source = of if is_result else with_sign(of, sign)
         target = with_sign(dtype, "u") if is_result else dtype
@@ -179,8 +180,10 @@ class Scalars(Builder):
             return Number(dtype, convert(node, "i32", dtype, at), reads=found.reads)
         if dtype == "bool" and source != "bool":
             inner: ElementType = "i32" if is_float_type(of) else with_sign(of, "s")
+            # trunci keeps the lowest bit, unlike a conversion to bool, which asks whether any bit is set.
             low = operation_node("and", inner, [convert(node, of, inner, at), make.constant(1, CTYPE[inner], at)], at)
             return Number("bool", convert(low, inner, "bool", at), reads=found.reads)
+        # Sign first, then width: extui of an i8 goes through u8, sitofp of an unsigned array through i32.
         made = convert(convert(convert(node, of, source, at), source, target, at), target, dtype, at)
         return Number(dtype, made, integer, reads=found.reads)
 
@@ -216,6 +219,3 @@ def _is_negative(integer: Node | None) -> bool:
 
 def is_float_type(dtype: ElementType) -> bool:
     return dtype in FLOATS or dtype == "f16"
-
-
-Handler = Callable[[Any, Operation], None]
