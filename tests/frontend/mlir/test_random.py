@@ -17,7 +17,7 @@ from polyloom.ir.nest_mlir import print_mlir
 
 
 @given(affine_modules(), st.integers(1, 5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_random_loops_mean_what_their_operations_compute(text: str, size: int) -> None:
     with TemporaryDirectory() as folder:
         nest, reference = read(Path(folder), text)
@@ -25,14 +25,14 @@ def test_random_loops_mean_what_their_operations_compute(text: str, size: int) -
 
 
 @given(linalg_modules())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_random_structured_operations_mean_what_they_compute(text: str) -> None:
     with TemporaryDirectory() as folder:
         assert_equal(*read(Path(folder), text), {})
 
 
 @given(affine_modules())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_a_random_nest_is_printed_as_mlir_that_reads_back(text: str) -> None:
     with TemporaryDirectory() as folder:
         # Loops that remainders took apart have redundant conditions, which the first reading back removes.

@@ -18,6 +18,7 @@ def infer_extents(nest: Nest, equal: Sequence[tuple[Affine, Affine]], own: froze
     """The nest with as few sizes as it needs; `own` are those of dynamic extents, `equal` the forms that are one."""
     for a, b in equal:
         nest = _equate(nest, a, b, own)
+    # A size that a loop or a condition names is the user's to give.
     free = [name for name in nest.parameters if name in own - mentioned_symbols(nest.body)]
     for name in free:
         form = _greatest_index(nest, name)

@@ -106,6 +106,7 @@ class _Function:
         if is_kind(kind, builtin.UnrankedMemRefType | builtin.UnrankedTensorType):
             lowering.array_type(kind, self.function)
         dtype = element_type(kind)
+        # Parameters are sizes, which every machine knows before it starts; other scalars are data in memory.
         if is_integer(kind) and (is_kind(kind, builtin.IndexType) or dtype is None or _counts(value)):
             lowering.symbols[name] = Affine.symbol(name)
             self.sizes.append(name)
@@ -161,6 +162,8 @@ class _Function:
                 node, dtype = lowering.number_data(value, returned, str(returned.operands[n].type))
                 target = lowering.passed_array(name, dtype, (), returned)
                 lowering.assign(element_node(target, (), at), node, at)
+            # A memref that is returned is the caller's own; a tensor is a new value, even if it has an argument's
+            # elements.
             elif self.is_argument(value) and not str(returned.operands[n].type).startswith("tensor"):
                 continue
             elif not self.rename(value, name):

@@ -123,6 +123,7 @@ class _Parser(Parser):
                 break
         else:
             end = len(text)
+        # What the operation that failed had begun would be unfinished business of the next one.
         self.blocks.clear()
         self.forward_block_references.clear()
         self._parser_state.dialect_stack[:] = ["builtin"]
@@ -214,6 +215,7 @@ def _add_operation(module: Module, found: Operation) -> None:
 
 def _verification_refusal(module: Module, found: Operation, error: Exception) -> PolyloomError:
     """The error of an operation that xDSL's verifier refuses, at the innermost one that it refuses alone."""
+    # Innermost first: the verifier of a function repeats what it says about an operation within.
     for inner in found.walk(reverse=True):
         try:
             inner.verify(verify_nested_ops=False)

@@ -65,6 +65,8 @@ def read_window(node: Node, extents: Shape, kernel: Sequence[int]) -> Window:
     for n, size in enumerate(extents):
         reach = dilations[n] * (kernel[n] - 1) + 1
         number = as_number(size)
+        # ceil(size / stride) windows; the padding that this takes is split, and an odd element stands behind for
+        # UPPER, before for LOWER (ONNX operator Conv).
         if mode in ("SAME_UPPER", "SAME_LOWER"):
             if number is None:
                 node.refuse("auto_pad of an axis whose size is not known", "give the size: `--set NAME=VALUE`")
@@ -83,11 +85,13 @@ def _window_count(node: Node, padded: Affine, reach: int, stride: int, end: int)
     """How many windows there are, and how much padding the last one needs more (`ceil_mode`)."""
     number = as_number(padded)
     if number is None:
+        # The number of windows would be a quotient of the size.
         if stride != 1:
             node.refuse("windows with steps over an axis whose size is not known", "give the size: `--set NAME=VALUE`")
         if not node.graph.build.require(padded - reach):
             node.refuse("windows over an axis that may be smaller", "give the size: `--set NAME=VALUE`")
         return padded - (reach - 1), 0
+    # ONNX operator MaxPool: floor((size - reach) / stride) + 1 windows, or ceil.
     if not node.integer("ceil_mode"):
         return extent(max((number - reach) // stride + 1, 0)), 0
     count = -(-(number - reach) // stride) + 1
@@ -118,7 +122,10 @@ def convolution_value(node: Node, value: Value, weights: Value, window: Window, 
     if count is None or groups < 1 or count % groups or channels != inner * groups:
         message = f"{features} features of {inner} channels in {groups} groups, over {channels} channels"
         node.fail("PL0182", message, "give weights of channels / groups")
+    # Labels of the sum: n batch, c channel, m feature, g group.
     places, taps = _PLACES[: window.rank], _TAPS[: window.rank]
+    # Zeros outside add nothing; with integers the zero point is taken away before, so that padding is the zero point,
+    # as ONNX says.
     seen = window_view(value, window, 0)
     if groups == 1:
         return Contract((f"nc{places}{taps}", f"mc{taps}"), f"nm{places}", (seen, weights))
@@ -173,6 +180,8 @@ def transposed_convolution(node: Node) -> Tensor:
     added = node.list("output_padding") or [0] * rank
     pads, count = _transposed_pads(node, sizes, kernel, strides, dilations, added)
     wide = _stretch(node, value, sizes, strides)
+    # The transposed map of y[s i + d k - pad] = sum x[i] w[k], as a sum over flipped taps (Dumoulin and Visin 2016,
+    # section 4).
     before = tuple(d * (k - 1) - pads[n] for n, (d, k) in enumerate(zip(dilations, kernel, strict=True)))
     behind = tuple(
         c + d * (k - 1) - (n - 1) * s - 1 - b
@@ -193,6 +202,7 @@ def _transposed_pads(
              zip(strides, sizes, added, kernel, dilations, strict=True)]  # fmt: skip
     wanted = node.list("output_shape")
     if wanted is not None or mode in ("SAME_UPPER", "SAME_LOWER"):
+        # `output_shape` may have the batch and the channels, too.
         count = wanted[-rank:] if wanted is not None else [n * s for n, s in zip(sizes, strides, strict=True)]
         total = [w - c for w, c in zip(whole, count, strict=True)]
         # The odd one stands behind where the upper end has more, else before.
@@ -206,6 +216,7 @@ def _stretch(node: Node, value: Value, sizes: Sequence[int], strides: Sequence[i
     if all(stride == 1 for stride in strides):
         return value
     wide = (*shape(value)[:2], *(extent((n - 1) * s + 1) for n, s in zip(sizes, strides, strict=True)))
+    # All zeros first, then the elements between: two stores whose order the program keeps.
     zeros = element_view(constant(0, dtype(value)), (), wide)
     index = [axis(0), axis(1), *(axis(2 + n) * stride for n, stride in enumerate(strides))]
     return node.assemble(wide, dtype(value), [(axes(len(wide)), zeros), (index, value)])
@@ -239,6 +250,7 @@ def max_pool(node: Node) -> Tensor:
     if len([name for name in node.results if name]) > 1:
         node.refuse("the indices of the largest elements", "leave out the second output")
     value, window, taps = _pool_windows(node)
+    # What is padded never is the largest: minus infinity, or the least integer of the type.
     limits = type_limits(dtype(value))
     return data(reduce_axes("maximum", window_view(value, window, -inf if limits is None else limits[0]), taps))
 
@@ -247,6 +259,7 @@ def average_pool(node: Node) -> Tensor:
     """The mean of each window, of the elements within the operand, or of the padding, too."""
     value, window, taps = _pool_windows(node)
     total = Reduce("add", taps, window_view(value, window, 0))
+    # Divided, as the reference does; windows at the border have fewer elements.
     return data(apply("div", total, spread(_divisor(node, value, window), shape(total))))
 
 
@@ -264,6 +277,7 @@ def _divisor(node: Node, value: Value, window: Window) -> Value:
             low, high = 0, as_number(size + (window.before[n] + high) - counted) or 0
         else:
             counted = size
+        # The number of elements of a window is a product over its axes, so that one row of counts per axis does.
         single = Window(
             (window.kernel[n],), (window.strides[n],), (window.dilations[n],), (low,), (high,), (window.sizes[n],)
         )
@@ -288,6 +302,7 @@ def lp_pool(node: Node) -> Tensor:
         return data(apply("sqrt", reduce_axes("add", apply("mul", seen, seen), taps)))
     raised = Apply("pow", dtype(value), (apply("abs", seen), constant(power, "i32")))
     total = node.local(reduce_axes("add", raised, taps))
+    # The p-th root by logarithms: log 0 is minus infinity, whose exponential is 0 again.
     return data(apply("exp", apply("div", apply("log", total), constant(power, dtype(value)))))
 
 

@@ -23,12 +23,13 @@ from polyloom.frontend.onnx.tensors import (
     has_machine_type,
     larger,
     select,
+    spread,
     uniform_constant,
 )
-from polyloom.ir.arrays.program import Apply, Value, dtype
+from polyloom.ir.arrays.program import Apply, Value, dtype, shape
 from polyloom.ir.library import LARGEST_POWER
 from polyloom.ir.numbers import WIDTH
-from polyloom.ir.operations import FLOATS, INTEGERS, SIGNED, ElementType
+from polyloom.ir.operations import FLOATS, INTEGERS, SIGNED, UNSIGNED, ElementType
 from polyloom.ir.pla import Constant
 
 Unary = Callable[[Value], Value]
@@ -56,7 +57,8 @@ def variadic(function: Callable[[Value, Value], Value]) -> Operator:
 
     def lower(node: Node) -> Tensor:
         values = node.broadcast(*(node.value(n) for n in range(len(node.operands))))
-        return data(reduce(function, values))
+        # Functions read their operands several times: without a local each operand more would triple the expression.
+        return data(reduce(lambda a, b: function(node.local(a), b), values))
 
     return lower
 
@@ -73,9 +75,11 @@ def modulo(node: Node) -> Tensor:
     """The remainder with the divisor's sign, or with `fmod` that of C's."""
     a, b = node.broadcast(node.value(0), node.value(1))
     cuts, kind = node.integer("fmod"), dtype(a)
+    # ONNX operator Mod, version 10: integers follow NumPy's mod, and with `fmod` the remainder of C.
     if kind in INTEGERS:
         return data(apply("rem" if cuts else "mod", a, b))
     a, b = node.local(a), node.local(b)
+    # Not C's fmod where the quotient is rounded, as large ones are: an exact one would take a loop per element.
     whole = apply("trunc" if cuts else "floor", apply("div", a, b))
     found = apply("sub", a, apply("mul", whole, b))
     # Of a number by an infinity the remainder is the number, or the infinity if only that has the divisor's sign.
@@ -95,28 +99,36 @@ def power(node: Node) -> Tensor:
     """x to the power of y, in the type of x."""
     base, exponent = node.value(0), node.value(1)
     kind, number = dtype(base), uniform_constant(exponent)
+    # Integer exponents are products by repeated squaring: exact for small integers, and defined for negative bases,
+    # where the logarithm is not.
     if number is not None and float(number.value).is_integer() and abs(number.value) <= LARGEST_POWER:
         base, _ = node.broadcast(base, exponent)
         if kind in FLOATS or number.value >= 0:
             return data(Apply("pow", kind, (base, constant(int(number.value), "i32"))))
+    # A root rounds once; e^(log(x)/2) would round three times.
     if number is not None and number.value == 0.5 and kind in FLOATS:
         return data(apply("sqrt", node.broadcast(base, exponent)[0]))
+    # exp and log exist in single precision alone (`ir.operations.FUNCTIONS`), so that a power of a double has the
+    # precision of a single one.
     wide: ElementType = "f32"
     x, y = node.broadcast(node.local(convert(base, wide)), node.local(convert(exponent, wide)))
     found = _real_power(x, y)
     # Powers of integers are integers: the nearest one.
-    return data(found if kind in FLOATS else convert(apply("rint", found), kind))
+    return data(convert(found if kind in FLOATS else apply("rint", found), kind))
 
 
 def _real_power(x: Value, y: Value) -> Value:
     """e^(y log |x|), with the sign that an odd integer exponent gives (C17, section 7.12.7.4)."""
     size = apply("exp", apply("mul", y, apply("log", apply("abs", x))))
+    # y is odd where it is whole and y/2 is not. Beyond 2^24 every single is even, and half of it is whole, too.
     half = apply("mul", y, _typed_constant(y, 0.5))
     whole = compare("eq", apply("rint", y), y)
     even = compare("eq", apply("rint", half), half)
     signed = select(even, size, apply("neg", size))
+    # 0/0 gives the NaN of a negative base with a fractional exponent without a constant of the NaN's bits.
     negative = select(whole, signed, apply("div", apply("sub", x, x), apply("sub", x, x)))
     found = select(compare("lt", x, _typed_constant(x, 0)), negative, size)
+    # x^0 is 1 for every x, also where 0 log 0 is a NaN (IEEE 754-2019, section 9.2.1).
     return select(compare("eq", y, _typed_constant(y, 0)), _typed_constant(x, 1), found)
 
 
@@ -128,6 +140,7 @@ def reciprocal(x: Value) -> Value:
 
 
 def sigmoid(x: Value) -> Value:
+    # e^-x overflows to infinity for large negative x, whose reciprocal is the 0 that the sigmoid has there.
     return reciprocal(apply("add", apply("exp", apply("neg", x)), _typed_constant(x, 1)))
 
 
@@ -137,6 +150,7 @@ def relu(x: Value) -> Value:
 
 def leaky_relu(node: Node) -> Tensor:
     x = node.local(node.value())
+    # A selection and no maximum of x and alpha x: slopes may be above 1, or negative.
     slope = _typed_constant(x, node.number("alpha", 0.01))
     return data(select(compare("lt", x, _typed_constant(x, 0)), apply("mul", x, slope), x))
 
@@ -157,11 +171,14 @@ def hard_sigmoid(node: Node) -> Tensor:
 
 
 def hard_swish(x: Value) -> Value:
+    # ONNX operator HardSwish, version 14: alpha and beta are fixed, unlike those of HardSigmoid (0.2 and 0.5).
     return apply("mul", x, hard_sigmoid_value(x, 1 / 6, 0.5))
 
 
 def erf(x: Value) -> Value:
     """The error function: x p(x^2) / q(x^2) for |x| up to 4, where it is 1 in single precision."""
+    # 1 - erf(4) is 1.5e-8, less than half of the last bit of 1 in single precision; without the limit the quotient of
+    # polynomials would leave 1 for large x.
     near = larger(larger(x, _typed_constant(x, -_ERF_LIMIT)), _typed_constant(x, _ERF_LIMIT), "min")
     square = apply("mul", near, near)
     return apply("mul", near, apply("div", _polynomial(square, _ERF_ABOVE), _polynomial(square, _ERF_BELOW)))
@@ -185,6 +202,7 @@ def gelu(node: Node) -> Tensor:
             "mul", apply("add", x, apply("mul", cube, _typed_constant(x, 0.044715))), _typed_constant(x, sqrt(2 / pi))
         )
         return data(apply("mul", apply("mul", x, half), apply("add", apply("tanh", inner), one)))
+    # The argument is read five times by the quotient of polynomials.
     inner = node.local(apply("mul", x, _typed_constant(x, 1 / sqrt(2))))
     return data(apply("mul", apply("mul", x, half), apply("add", erf(inner), one)))
 
@@ -194,12 +212,14 @@ def elu(node: Node) -> Tensor:
 
 
 def selu(node: Node) -> Tensor:
+    # ONNX operator Selu, version 6: the defaults are these numbers rounded to single (Klambauer et al. 2017).
     alpha, gamma = node.number("alpha", 1.6732632423543772), node.number("gamma", 1.0507009873554805)
     return data(_exponential_unit(node.local(node.value()), alpha * gamma, gamma))
 
 
 def celu(node: Node) -> Tensor:
     x, alpha = node.local(node.value()), node.number("alpha", 1.0)
+    # ONNX operator Celu, version 12: alpha divides the exponent, too, so that the slope is continuous at 0.
     grown = apply("sub", apply("exp", apply("div", x, _typed_constant(x, alpha))), _typed_constant(x, 1))
     return data(select(compare("lt", x, _typed_constant(x, 0)), apply("mul", grown, _typed_constant(x, alpha)), x))
 
@@ -235,13 +255,18 @@ def thresholded_relu(node: Node) -> Tensor:
 
 def shrink(node: Node) -> Tensor:
     x = node.local(node.value())
+    # ONNX operator Shrink, version 9: both comparisons are strict, and what is between is 0.
     bias, bound = _typed_constant(x, node.number("bias", 0.0)), node.number("lambd", 0.5)
     below = select(compare("lt", x, _typed_constant(x, -bound)), apply("add", x, bias), _typed_constant(x, 0))
     return data(select(compare("gt", x, _typed_constant(x, bound)), apply("sub", x, bias), below))
 
 
 def sign(x: Value) -> Value:
-    below = select(compare("lt", x, _typed_constant(x, 0)), _typed_constant(x, -1), _typed_constant(x, 0))
+    kind = dtype(x)
+    if kind in UNSIGNED:
+        return select(compare("gt", x, _typed_constant(x, 0)), _typed_constant(x, 1), _typed_constant(x, 0))
+    below = select(compare("lt", x, _typed_constant(x, 0)), _typed_constant(x, -1), x)
+    # Zeros and NaNs stay what they are.
     return select(compare("gt", x, _typed_constant(x, 0)), _typed_constant(x, 1), below)
 
 
@@ -276,16 +301,17 @@ def is_nan(x: Value) -> Value:
 
 def is_infinite(node: Node) -> Tensor:
     x = node.local(node.value())
+    # ONNX operator IsInf, version 10: both attributes are 1 by default.
     signs = [s for s, wanted in ((1, "detect_positive"), (-1, "detect_negative")) if node.integer(wanted, 1)]
     tests = [compare("eq", x, _typed_constant(x, s * inf)) for s in signs]
-    none = compare("ne", apply("mul", x, _typed_constant(x, 0)), apply("mul", x, _typed_constant(x, 0)))
     if not tests:
-        return data(Apply("and", "bool", (none, negate_truth(none))))
+        return data(spread(Constant(0, "bool"), shape(x)))
     return data(reduce(lambda a, b: Apply("or", "bool", (a, b)), tests))
 
 
 def select_elements(node: Node) -> Tensor:
     test, a, b = node.broadcast(*(node.value(n) for n in range(3)))
+    # The kind is that of the branches: places (i64 in ONNX) are held as i32, and stay places when they are chosen.
     kind = node.tensor(1).kind
     return data(select(test, a, b), kind)
 
@@ -294,6 +320,7 @@ def clip(node: Node) -> Tensor:
     """Bounds are operands from version 11 on, and attributes before; the upper one wins."""
     x = node.value()
     bounds: list[Value | None] = [node.value(n) if node.has_operand(n) else None for n in (1, 2)]
+    # ONNX operator Clip, versions 6 and 11; a bound that is missing is the end of the type, which cuts nothing.
     if node.version < 11:
         given = [node.attributes.get(name) for name in ("min", "max")]
         bounds = [None if each is None else _typed_constant(x, float(each)) for each in given]
@@ -311,6 +338,7 @@ def shift(node: Node) -> Tensor:
     """A shift by any amount: beyond the width nothing is left but the sign, where it goes to the right."""
     a, b = node.broadcast(node.value(0), node.local(node.value(1)))
     kind = dtype(a)
+    # Machines count shift amounts modulo the width (`ir.operations`); ONNX's reference shifts bits out.
     width = WIDTH[kind]
     inside = compare("lt", b, _typed_constant(b, width))
     if kind in SIGNED:
@@ -322,7 +350,7 @@ def shift(node: Node) -> Tensor:
 
 
 def invert_bits(x: Value) -> Value:
-    ones = (1 << 8 * int(dtype(x)[1:]) // 8) - 1 if dtype(x).startswith("u") else -1
+    ones = (1 << WIDTH[dtype(x)]) - 1 if dtype(x) in UNSIGNED else -1
     return apply("xor", x, Constant(ones, dtype(x)))
 
 
@@ -361,6 +389,7 @@ def cast(node: Node) -> Tensor:
 
 def convert_tensor(node: Node, to: int) -> Tensor:
     of = node.tensor()
+    # Places and known numbers alone are i64, and these are within i32; a float that becomes i64 may not be.
     if to == INT64:
         if of.kind in ("i64", "i32", "i16", "i8", "u16", "u8", "bool"):
             return data(convert(node.value(), "i32"), "i64")
@@ -371,8 +400,10 @@ def convert_tensor(node: Node, to: int) -> Tensor:
             "PL0185", f"no machine has elements of the type {type_name(to)}", "cast to a type of 8 to 32 bits, or f64"
         )
     value = node.value()
+    # Conversions of half precision are those from and to single: this way is exact, since every half is a single.
     if dtype(value) == "f16" and kind != "f32":
         value = convert(value, "f32")
+    # Rounded twice, without harm: an integer that single precision rounds is beyond the range of half.
     if kind == "f16" and dtype(value) != "f32" and dtype(value) in INTEGERS:
         value = convert(value, "f32")
     return data(convert(value, kind))
@@ -392,7 +423,8 @@ def mean(node: Node) -> Tensor:
     """The mean of several operands."""
     values = node.broadcast(*(node.value(n) for n in range(len(node.operands))))
     total = reduce(partial(apply, "add"), values)
-    return data(apply("mul", total, constant(1 / len(values), dtype(total))))
+    # A quotient, as ONNX defines it: a product with the reciprocal would round twice.
+    return data(apply("div", total, constant(len(values), dtype(total))))
 
 
 _ERF_LIMIT: Final = 4.0

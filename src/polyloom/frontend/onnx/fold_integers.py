@@ -39,6 +39,7 @@ def _operands(node: Node) -> list[Known] | None:
     """Operands that are known, where one of them has integers of 64 bits; else None."""
     given = [each for each in node.operands if each is not None]
     arrays = [each.known for each in given if each.known is not None]
+    # Integers of 64 bits are folded here and not lowered: no machine has them, and sizes among them are affine forms.
     if len(arrays) < len(given) or not any(each.kind == "i64" for each in given):
         return None
     return arrays if sum(each.size for each in arrays) <= _MOST else None
@@ -74,6 +75,7 @@ def arithmetic(name: str, numbers: Callable[[Any, Any], Any]) -> Fold:
             return left + right
         if name == "sub":
             return left - right
+        # Only a product with a number, and a quotient without a rest, are affine forms again.
         factor, form = (as_number(left), right) if left.is_constant else (as_number(right), left)
         if name == "mul" and factor is not None:
             return form * factor
@@ -88,6 +90,7 @@ def arithmetic(name: str, numbers: Callable[[Any, Any], Any]) -> Fold:
             return None
         if all(each.dtype != object for each in arrays):
             with np.errstate(all="ignore"):
+                # NumPy divides integers by zero without an error, and gives 0.
                 if name in ("div", "mod") and any(np.any(each == 0) for each in arrays[1:]):
                     node.refuse("a division by zero")
                 return known_tensor(np.asarray(reduce(numbers, arrays)))
@@ -113,14 +116,21 @@ def _quotient(form: Affine, divisor: int | None) -> Affine | None:
 
 def _cut_division(a: Known, b: Known) -> Known:
     """Towards zero, as ONNX divides integers."""
+    # NumPy's // rounds down. The least i64 has no magnitude, and is no size either.
     size = np.abs(a) // np.abs(b)
     return np.where((a < 0) != (b < 0), -size, size)
+
+
+def fold_remainder(node: Node) -> Tensor | Sequence[Tensor | None] | None:
+    """The sign is the divisor's, with `fmod` the dividend's (ONNX operator Mod, version 10)."""
+    return arithmetic("mod", np.fmod if node.integer("fmod") else np.mod)(node)
 
 
 def relation(numbers: Callable[[Any, Any], Any]) -> Fold:
     """Comparisons; of affine forms, those whose difference is a number."""
 
     def combine(a: Any, b: Any) -> bool:
+        # Two forms compare alike for all sizes where their difference is a number.
         difference = as_number(extent(a) - extent(b))
         if difference is None:
             raise _NotAffine
@@ -160,11 +170,13 @@ def fold_constant(node: Node) -> Tensor:
 def fold_shape(node: Node) -> Tensor:
     extents = node.tensor().shape
     rank = len(extents)
+    # ONNX operator Shape, version 15: bounds beyond the rank are cut, not refused.
     start, end = (_clamp(node.integer(name, other), rank) for name, other in (("start", 0), ("end", rank)))
     return known_tensor(normalize(_objects(extents[start:end])), "i64")
 
 
 def _objects(extents: Sequence[Affine]) -> Known:
+    # np.array would look for a sequence in each form, and make an axis of it.
     found = np.empty(len(extents), object)
     found[:] = extents
     return found
@@ -196,6 +208,7 @@ def fold_filled(node: Node) -> Tensor:
     if kind is None:
         node.fail("PL0185", "the value has a type that no machine has", "use numbers of 8 to 32 bits, or double")
     sizes = [as_number(each) for each in shape]
+    # A view of one number: a shape of a billion elements takes no memory.
     whole = None if None in sizes else np.broadcast_to(value, [n or 0 for n in sizes])
     if kind == "i64":
         if whole is None:
@@ -203,6 +216,7 @@ def fold_filled(node: Node) -> Tensor:
         return known_tensor(whole)
     number = constant(value[0].item(), held_type(kind))
     filled = element_view(number, (), shape) if shape else number
+    # Few numbers may give a shape later; of many only the value counts, in an array of stride 0.
     small = whole if whole is not None and whole.size <= 4096 else None
     return Tensor(kind, shape, filled, small)
 
@@ -217,6 +231,7 @@ def fold_range(node: Node) -> Tensor | None:
     start, limit, step = [each.reshape(-1)[0] for each in arrays if each is not None]
     if step == 0:
         node.refuse("the step is 0", "give another step")
+    # ONNX operator Range: max(ceil((limit - start) / delta), 0) elements, also for steps that are negative.
     count = max(int(np.ceil((limit - start) / step)), 0)
     if count > _MOST:
         node.refuse(f"the range has {count} elements", f"use at most {_MOST}")
@@ -232,6 +247,7 @@ def fold_cast(node: Node) -> Tensor | None:
         return None
     kind = "i64" if to == INT64 else element_kind(to)
     if kind is None or arrays[0].dtype == object:
+        # A size stays a form in i32, too: as data it would have to be known.
         if arrays[0].dtype == object and kind in ("i64", "i32"):
             return known_tensor(arrays[0], "i64")
         node.fail("PL0185", "no machine has elements of this type", "cast to numbers of 8 to 32 bits, or double")
@@ -258,6 +274,8 @@ def fold_gather(node: Node) -> Tensor | None:
     if held is None or index is None or node.tensor(0).kind != "i64" or index.dtype == object:
         return None
     axis = node.axis(node.integer("axis"), held.ndim)
+    # Negative indices count from the end (version 11); those beyond are an error of the model, which take would hide
+    # in some modes.
     if index.size and not -held.shape[axis] <= index.min() <= index.max() < held.shape[axis]:
         node.refuse("an index is outside of the axis", "give an index that the axis has")
     return known_tensor(normalize(held.take(index.astype(np.int64), axis)), "i64")
@@ -275,6 +293,8 @@ def fold_reshape(node: Node) -> Tensor | None:
     arrays = _operands(node) if node.tensor().kind == "i64" else None
     if arrays is None or len(arrays) < 2:
         return None
+    # 0 keeps an extent of the operand, unless `allowzero` says that it is one of 0 (ONNX operator Reshape, version
+    # 14).
     sizes = [arrays[0].shape[n] if each == 0 and not node.integer("allowzero") else int(each) for n, each in
              enumerate(arrays[1].reshape(-1))]  # fmt: skip
     return known_tensor(arrays[0].reshape(sizes))
@@ -307,6 +327,8 @@ def fold_slice(node: Node) -> Tensor | None:
     steps = node.integers(4, "steps") or [1] * len(starts)
     where = [slice(None)] * held.ndim
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=False):
+        # ONNX writes the end of a descending slice that takes the first element as a number below -extent; Python's
+        # slices would count it from the end again.
         # Below the start, an end of a descending slice is that of the array.
         stop = None if step < 0 and end < -held.shape[axis] else end
         where[node.axis(axis, held.ndim)] = slice(start, stop, step)
@@ -318,7 +340,8 @@ def fold_split(node: Node) -> Sequence[Tensor] | None:
     if held is None or node.tensor().kind != "i64":
         return None
     axis = node.axis(node.integer("axis"), held.ndim)
-    sizes = node.integers(1, "split") or [held.shape[axis] // len(node.results)] * len(node.results)
+    given = node.list("split") if node.version < 13 else node.integers(1, "split")
+    sizes = given or [held.shape[axis] // len(node.results)] * len(node.results)
     return [known_tensor(normalize(part), "i64") for part in np.split(held, np.cumsum(sizes)[:-1].tolist(), axis)]
 
 
@@ -347,6 +370,7 @@ def reduction(function: Callable[..., Any]) -> Fold:
 
 
 def _expand(a: Known, shape: Known) -> Known:
+    # Both ways: an extent of 1 in the wanted shape takes that of the operand.
     sizes = np.broadcast_shapes(a.shape, tuple(int(n) for n in shape))
     if prod(sizes) > _MOST:
         raise ValueError("too large")
@@ -386,7 +410,7 @@ FOLDING: Final[Mapping[str, Fold]] = {
     "Sub": arithmetic("sub", np.subtract),
     "Mul": arithmetic("mul", np.multiply),
     "Div": arithmetic("div", _cut_division),
-    "Mod": arithmetic("mod", np.mod),
+    "Mod": fold_remainder,
     "Max": arithmetic("max", np.maximum),
     "Min": arithmetic("min", np.minimum),
     "Neg": fold_arrays(np.negative),

@@ -25,7 +25,16 @@ from polyloom.frontend.onnx.operators import COMPUTED_IN_SINGLE, OPERATORS
 from polyloom.frontend.onnx.places import node_label, node_spans
 from polyloom.frontend.onnx.read_file import tensor_elements
 from polyloom.frontend.onnx.settings import Settings
-from polyloom.frontend.onnx.tensors import Known, Tensor, convert, data, extent, held_type, known_tensor
+from polyloom.frontend.onnx.tensors import (
+    Known,
+    Tensor,
+    UntypedOperation,
+    convert,
+    data,
+    extent,
+    held_type,
+    known_tensor,
+)
 from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.ir.arrays.program import Program, Read, Statement, Store, axes, dtype, parts, read_array, with_parts
 from polyloom.ir.arrays.program import Value as ArrayValue
@@ -38,6 +47,8 @@ from polyloom.sets.normal_form import conjunction
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto
 
+_HALF: Final = 10
+"""TensorProto.FLOAT16."""
 _LEAVES: Final = "loops, sequences, optional values and strings"
 
 
@@ -70,15 +81,20 @@ class _Reader:
         self.tensors = dict[str, Tensor]()
         self.sizes, self.outputs = dict[str, str](), dict[str, str]()
         self.taken = set[str]()
+        # Results that nobody reads have no name: optional outputs are not computed.
         read = {name for node in model.graph.node for name in node.input}
         self.used = read | {output.name for output in model.graph.output}
         self.graph = Graph(Builder(self.taken))
         self.spans = node_spans(path, model)
+        # What shape inference says, also of types.
+        inferred = (*model.graph.value_info, *model.graph.output)
+        self.declared = {each.name: each.type.tensor_type.elem_type for each in inferred}
         self.versions = {each.domain or "ai.onnx": each.version for each in model.opset_import}
 
     # Inputs
 
     def inputs(self) -> None:
+        # Names of outputs are taken before all others, so that users find those that the model says.
         self.outputs = {each.name: identifier(each.name, self.taken) for each in self.model.graph.output}
         # Names of sizes first: users give them by name.
         for each in self.model.graph.input:
@@ -86,6 +102,7 @@ class _Reader:
                 if dim.dim_param and dim.dim_param not in self.settings.sizes and dim.dim_param not in self.sizes:
                     self.sizes[dim.dim_param] = identifier(dim.dim_param, self.taken)
         for each in self.model.graph.input:
+            # An initializer of the same name is the input's default: it is data here, which a user may still give.
             if each.name not in self.elements:
                 self.tensors[each.name] = self.input(each)
         for name, array in self.elements.items():
@@ -96,6 +113,7 @@ class _Reader:
             kind = str(of.type.WhichOneof("value")).removesuffix("_type")
             message = f"the input `{of.name}` of '{self.path}' is of the kind {kind}"
             raise input_error("PL0186", message, help=f"use tensors: {_LEAVES} are not read")
+        # What is bound is no input any more.
         given = self.settings.inputs.get(of.name)
         if given is not None:
             return known_tensor(given)
@@ -129,6 +147,7 @@ class _Reader:
     def initializer(self, name: str, array: Known) -> Tensor:
         """Data of the model; few numbers may give shapes."""
         tensor = known_tensor(array)
+        # A scalar is written into the expressions that read it; integers of 64 bits may be shapes.
         if tensor.kind == "i64" or array.size <= 1 or tensor.kind not in _held_kinds():
             return tensor
         # Many elements are an array that the host gives, under its name.
@@ -140,7 +159,10 @@ class _Reader:
     def lower(self, node: NodeProto, span: Span, label: str) -> None:
         found = self.node(node, span, label)
         try:
-            tensors = self.evaluate(found)
+            tensors = self.evaluate(found, node.output)
+        except UntypedOperation as error:
+            message = f"{label}: no machine has {error}"
+            raise input_error("PL0185", message, span=span, help="cast its operands to float") from None
         except (IndexError, ValueError, ZeroDivisionError, OverflowError):
             # The package's check lets ranks and attributes pass that no operator has.
             help = "correct the model; if the package onnx runs it, report it with the file"
@@ -178,8 +200,9 @@ class _Reader:
             return tensor_elements(self.path, of.t, {})
         return helper.get_attribute_value(of)
 
-    def evaluate(self, node: Node) -> Sequence[Tensor | None]:
+    def evaluate(self, node: Node, outputs: Sequence[str]) -> Sequence[Tensor | None]:
         """Folded where all that it needs is known, else by the table."""
+        # Folding comes first: it also gives what no machine could compute.
         fold = FOLDING.get(node.operator)
         if fold is not None and (found := fold(node)) is not None:
             return (found,) if isinstance(found, Tensor) else found
@@ -190,10 +213,13 @@ class _Reader:
         folded = evaluate_constants(node, lower)
         if folded is not None:
             return folded
-        return compute_in_single(node, lower) if node.operator in COMPUTED_IN_SINGLE else as_tensors(lower(node))
+        if node.operator not in COMPUTED_IN_SINGLE:
+            return as_tensors(lower(node))
+        return compute_in_single(node, lower, [self.declared.get(name) in (None, _HALF) for name in outputs])
 
     def keep(self, node: Node, name: str, tensor: Tensor) -> Tensor:
         """A tensor that other nodes read: under its name, unless it costs nothing."""
+        # What is known stays known, and becomes an array where somebody reads it as data.
         if tensor.value is None:
             return tensor
         return replace(tensor, value=node.local(tensor.value, identifier_base(name)))
@@ -227,6 +253,7 @@ class _Reader:
         node = Node("Identity", 1, (tensor,), {}, (name,), self.graph, span, f"output `{name}`")
         value = node.value()
         local = build.storage.get(value.name) if isinstance(value, Read) else None
+        # A local that two outputs show, or that an output shows in part, is copied instead.
         if local is not None and local.role == "local" and local.name not in names and _shows_array(value, local):
             names[local.name] = self.outputs[name]
             return
@@ -245,8 +272,10 @@ def as_tensors(found: Tensor | Sequence[Tensor | None]) -> Sequence[Tensor | Non
     return (found,) if isinstance(found, Tensor) else found
 
 
-def compute_in_single(node: Node, lower: Any) -> Sequence[Tensor | None]:
-    """Half precision is stored alone: computed in single, and rounded once per node."""
+def compute_in_single(node: Node, lower: Any, halves: Sequence[bool]) -> Sequence[Tensor | None]:
+    """Half precision is stored alone: computed in single, and rounded once per node; `halves` says which results are of
+    it (statistics of a normalization, or a power of a single to a half, are not)."""
+    # One rounding per node, as processors do that compute in single (and as ONNX's tolerances allow).
     if all(each is None or each.kind != "f16" for each in node.operands):
         return as_tensors(lower(node))
     operands = tuple(
@@ -254,8 +283,10 @@ def compute_in_single(node: Node, lower: Any) -> Sequence[Tensor | None]:
         for each in node.operands
     )
     return [
-        data(convert(each.value, "f16")) if each is not None and each.kind == "f32" and each.value is not None else each
-        for each in as_tensors(lower(replace(node, operands=operands)))
+        data(convert(each.value, "f16"))
+        if each is not None and each.kind == "f32" and each.value is not None and half
+        else each
+        for each, half in zip(as_tensors(lower(replace(node, operands=operands))), halves, strict=False)
     ]
 
 
@@ -298,6 +329,7 @@ def _name_results(
         to = replace(found.target, name=names.get(found.target.name, found.target.name))
         return replace(found, target=to, value=value(found.value))
 
+    # Arguments of the user's come first, in the model's order: that is the order of a call from C.
     held = {s.name: s for s in storage}
     results = [replace(held[old], name=new, role="argument") for old, new in names.items()]
     others = [s for s in storage if s.name not in names]

@@ -42,6 +42,7 @@ def transpose(node: Node) -> Tensor:
 
 def known_shape(node: Node, number: int, name: str) -> list[Affine]:
     """Extents that an operand or, up to version 4, an attribute gives."""
+    # ONNX operator Reshape, version 1 had its shape as an attribute.
     if not node.has_operand(number) and name in node.attributes:
         return [extent(n) for n in node.list(name) or []]
     found = node.known_array(number)
@@ -55,6 +56,7 @@ def reshape(node: Node) -> Tensor:
     own = node.tensor().shape
     wanted = known_shape(node, 1, "shape")
     if not node.integer("allowzero"):
+        # 0 copies the extent in the same place, which may be a size.
         wanted = [own[n] if each == Affine() and n < len(own) else each for n, each in enumerate(wanted)]
     if Affine((), -1) in wanted:
         place = wanted.index(Affine((), -1))
@@ -67,6 +69,7 @@ def _quotient(node: Node, whole: Shape, rest: Shape) -> Affine:
     """The extent that is left of the elements of one shape, divided by those of another."""
     left, below = [*whole], 1
     for each in rest:
+        # A size in both shapes cancels; any other one would have to divide.
         if each in left and not each.is_constant:
             left.remove(each)
         elif each.is_constant:
@@ -88,6 +91,7 @@ def _quotient(node: Node, whole: Shape, rest: Shape) -> Affine:
 def flatten(node: Node) -> Tensor:
     own = node.tensor().shape
     given = node.integer("axis", 1)
+    # Not `node.axis`: the rank itself is an axis here, behind all others.
     at = given + len(own) if given < 0 else given
     extents = tuple(_quotient(node, part, ()) for part in (own[:at], own[at:]))
     return data(reshape_value(node, node.value(), extents), node.tensor().kind)
@@ -145,6 +149,7 @@ def _slice_bounds(node: Node, size: Affine, start: int, end: int, step: int) -> 
     if step == 0:
         node.fail("PL0182", "the step of a slice is 0", "give another step")
     if number is not None:
+        # Python's slices have the bounds of ONNX (both follow NumPy), but for the end of a descending one.
         places = range(number)[slice(start, end if not (step < 0 and end < -number) else None, step)]
         return extent(places.start if len(places) else 0), extent(len(places))
     # Of a size: bounds that are within it for every value from a least one on.
@@ -154,6 +159,7 @@ def _slice_bounds(node: Node, size: Affine, start: int, end: int, step: int) -> 
         count = first - last
     else:
         count = last - first
+    # How many places a longer step takes is a quotient of the size, which is no affine form.
     if abs(step) != 1 or not node.graph.build.require(count, first, size - last if step == 1 else size - 1 - first):
         node.refuse(f"a slice of an axis of {size} elements", "give the size: `--set NAME=VALUE`")
     return first, count
@@ -169,6 +175,7 @@ def split(node: Node) -> Sequence[Tensor]:
         whole = as_number(extents[n])
         if whole is None:
             node.refuse("an axis whose size is not known is split into equal parts", "give the sizes of the parts")
+        # ONNX operator Split, version 18: the last part is the smaller one.
         part = -(-whole // count)
         sizes = [min(part, whole - part * k) for k in range(count)]
     found, start = list[Tensor](), Affine()
@@ -200,6 +207,7 @@ def concatenate(node: Node, values: Sequence[Value], along: int) -> Value:
 
 def tile(node: Node) -> Tensor:
     """Each axis repeated: it becomes two, of which the outer one is broadcast, and these are merged."""
+    # Index n of the result is n mod extent of the operand, which is no affine form; on two axes it is.
     value, repeats = node.value(), node.integers(1, "repeats") or []
     own = shape(value)
     wide = tuple(size for pair in zip(map(extent, repeats), own, strict=True) for size in pair)
@@ -216,6 +224,7 @@ def pad(node: Node) -> Tensor:
     value = node.value()
     own, mode = shape(value), node.text("mode", "constant")
     amounts = (node.list("pads") if node.version < 11 else node.integers(1, "pads")) or []
+    # Pads are [begins..., ends...] of the chosen axes (ONNX operator Pad; `axes` from version 18 on).
     chosen = node.integers(3, "axes") if node.version >= 18 and node.has_operand(3) else [*range(len(own))]
     before, behind = [0] * len(own), [0] * len(own)
     for k, n in enumerate(chosen or []):
@@ -224,6 +233,7 @@ def pad(node: Node) -> Tensor:
     if mode == "constant":
         return data(_pad_number(node, value, before, behind), node.tensor().kind)
     for n in range(len(own)):
+        # One axis after the other, so that corners are those of what is padded already.
         value = _pad_axis(node, value, n, before[n], behind[n], mode)
     return data(value, node.tensor().kind)
 
@@ -243,6 +253,7 @@ def pad_value(value: Value, number: Value, before: Sequence[int], behind: Sequen
     index = [at - a for at, a in zip(places, before, strict=True)]
     forms = list[Affine]()
     for form, size, a, b in zip(index, own, before, behind, strict=True):
+        # A pad that cuts off needs no condition: its index is within the array.
         forms += [form] if a > 0 else []
         forms += [size - form - 1] if b > 0 else []
     return piecewise_value(forms, element_view(value, index, extents), spread(number, extents), extents)
@@ -262,6 +273,7 @@ def _pad_axis(node: Node, value: Value, n: int, before: int, behind: int, mode: 
 
     at = axis(n)
     middle = part(at + first, last - first)
+    # `reflect` leaves the border itself out: index -1 is element 1.
     left = {"edge": extent(0), "reflect": extent(before) - at, "wrap": size - before + at}.get(mode)
     right = {"edge": size - 1, "reflect": size - 2 - at, "wrap": at}.get(mode)
     if left is None or right is None:
@@ -305,6 +317,8 @@ def gather_known(node: Node, source: Value, n: int, places: Known) -> Value:
     if not numbers:
         return element_view(constant(0, dtype(source)), (), extents)
     runs = progressions([each if size is None or each >= 0 else each + size for each in numbers])
+    # Each run is a store of its own in the program. Many are cheaper as a table of indices, which only machines with
+    # indirect loads can use.
     if len(runs) > _RUNS:
         index = node.graph.constant_array(places.astype(NUMPY["i32"]), f"{node.results[0]}_indices")
         return Gather(node.local(source), index, n)
@@ -340,6 +354,7 @@ def depth_to_space(node: Node) -> Tensor:
         node.refuse("channels that are no multiple of the square of the block size")
     side, depth = extent(block), extent(inner // (block * block))
     if node.text("mode", "DCR") == "DCR":
+        # ONNX operator DepthToSpace: DCR has the block in the outer part of the channels, CRD in the inner one.
         wide, order = (batch, side, side, depth, height, width), (0, 3, 4, 1, 5, 2)
     else:
         wide, order = (batch, depth, side, side, height, width), (0, 1, 4, 2, 5, 3)
@@ -388,6 +403,7 @@ def encode_indices(node: Node) -> Tensor:
     whole = convert(spread(unsqueeze_view(index, [n]), extents), "i32")
     whole = node.local(whole)
     at = Form(axis(n), "i32", extents)
+    # Indices from -depth to -1 count from the end; others match no place and give `off` everywhere.
     wrapped = select(compare("lt", whole, Constant(0, "i32")), apply("add", whole, Constant(depth, "i32")), whole)
     values = node.local(node.value(2))
     off, on = (element_view(values, (extent(k),), ()) for k in (0, 1))

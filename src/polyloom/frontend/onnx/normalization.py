@@ -23,6 +23,8 @@ def root(node: Node, variance: Value, epsilon: float) -> Value:
 def central_moments(node: Node, value: Value, along: tuple[int, ...]) -> tuple[Value, Value, Value]:
     """The means, the deviations from them, and the variances, with extents of 1 along axes."""
     own = shape(value)
+    # In two passes: the mean of squares less the square of the mean cancels for means that are large (Higham 2002,
+    # section 1.9).
     means = keep_axes(node.local(axes_mean(node, value, along)), along, own)
     away = node.local(apply("sub", value, spread(means, own)))
     variance = keep_axes(node.local(axes_mean(node, apply("mul", away, away), along)), along, own)
@@ -33,6 +35,7 @@ def layer_normalization(node: Node) -> Sequence[Tensor]:
     """Over the axes from one on; its means and inverse deviations are results, too."""
     value = node.local(node.value())
     own = shape(value)
+    # ONNX operators LayerNormalization (17) and RMSNormalization (23): all axes from this one on are one.
     along = tuple(range(node.axis(node.integer("axis", -1), len(own)), len(own)))
     means, away, variance = central_moments(node, value, along)
     inverse = root(node, variance, node.number("epsilon", 1e-5))
@@ -61,6 +64,8 @@ def batch_normalization(node: Node) -> Sequence[Tensor]:
     value, scale, bias, mean, variance = (node.value(n) for n in range(5))
     value = node.local(value)
     own, epsilon, outputs = shape(value), node.number("epsilon", 1e-5), list[Tensor]()
+    # ONNX operator BatchNormalization, version 14: the variance is that of the population, divided by N, also in what
+    # is passed on.
     if node.integer("training_mode"):
         along = tuple(n for n in range(len(own)) if n != 1)
         kept = node.local(axes_mean(node, value, along))
@@ -69,11 +74,13 @@ def batch_normalization(node: Node) -> Sequence[Tensor]:
         momentum = node.number("momentum", 0.9)
         for old, new in ((mean, kept), (variance, spread_squares)):
             kind = dtype(old)
+            # new = momentum old + (1 - momentum) batch, the other way round than in PyTorch.
             part = apply("mul", old, constant(momentum, kind))
             outputs.append(data(apply("add", part, apply("mul", new, constant(1 - momentum, kind)))))
         mean, variance = kept, spread_squares
     inverse = root(node, variance, epsilon)
     away = apply("sub", value, channel_values(mean, value))
+    # Scale and inverse deviation are one factor per channel: an element takes one product instead of two.
     scaled = apply("mul", away, channel_values(node.local(apply("mul", scale, inverse)), value))
     return data(apply("add", scaled, channel_values(bias, value))), *outputs
 
@@ -99,6 +106,7 @@ def group_normalization(node: Node) -> Tensor:
     wide = node.local(reshape_value(node, value, (own[0], extent(groups), extent(inner), *own[2:])))
     _, away, variance = central_moments(node, wide, tuple(range(2, len(own) + 1)))
     inverse = root(node, variance, node.number("epsilon", 1e-5))
+    # Version 18 had one scale per group, version 21 has one per channel.
     at = (axis(1) * inner + axis(2),) if node.version >= 21 else (axis(1),)
     scale, bias = (element_view(node.value(n), at, shape(wide)) for n in (1, 2))
     found = apply("add", apply("mul", apply("mul", away, spread(inverse, shape(wide))), scale), bias)
@@ -110,6 +118,7 @@ def mean_variance_normalization(node: Node) -> Tensor:
     along = tuple(node.axis(n, len(shape(value))) for n in node.list("axes") or [0, 2, 3])
     _, away, variance = central_moments(node, value, along)
     kind = dtype(value)
+    # ONNX's function body adds 1e-9 to the deviation, behind the root: there is no attribute for it.
     deviation = apply("add", apply("sqrt", variance), constant(1e-9, kind))
     return data(apply("div", away, spread(node.local(deviation), shape(value))))
 

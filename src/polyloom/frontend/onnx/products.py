@@ -37,6 +37,7 @@ def matrix_product(node: Node, left: Value, right: Value) -> Value:
     if a[-1] != b[-2]:
         node.fail("PL0182", f"rows of {a[-1]} elements times columns of {b[-2]}", "give matrices that fit")
     outer = node.common_shape([a[:-2], b[:-2]])
+    # a, b and c are the rows, the sum and the columns.
     batch = _LABELS[3 : 3 + len(outer)]
     (left, first), (right, second) = (_batch_operand(v, outer, batch) for v in (left, right))
     return Contract((f"{first}ab", f"{second}bc"), f"{batch}ac", (left, right))
@@ -46,6 +47,8 @@ def _batch_operand(value: Value, outer: Shape, labels: str) -> tuple[Value, str]
     """A matrix operand and the labels of its outer axes, of which those that are broadcast are left out."""
     own = shape(value)
     first = len(outer) - (len(own) - 2)
+    # A contraction runs over every label of an operand: one that is broadcast has no label here, so that it is read
+    # once and not copied.
     kept = [n for n in range(len(own) - 2) if own[n] == outer[first + n]]
     if len(kept) == len(own) - 2:
         return value, labels[first:]
@@ -73,8 +76,10 @@ def gemm(node: Node) -> Tensor:
     kind = dtype(a)
     alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
     found = node.local(matrix_product(node, a, b))
+    # A product with 1 would cost an operation per element and change no bit.
     if alpha != 1:
         found = apply("mul", found, constant(alpha, kind))
+    # ONNX operator Gemm, version 11 on: C is optional, and broadcast to the result alone.
     if not node.has_operand(2) or beta == 0:
         return data(found)
     added = spread(node.value(2), shape(found))
@@ -89,11 +94,14 @@ def einsum(node: Node) -> Tensor:
     terms = inputs.split(",")
     if len(terms) != len(values):
         node.fail("PL0182", f"the equation '{equation}' has other operands than the node", "write one term for each")
+    # An ellipsis may have another rank in each operand; these are aligned at their last axis, as in NumPy.
     ranks = [len(shape(v)) - len(t.replace("...", "")) for v, t in zip(values, terms, strict=True)]
     most = max((r for r, t in zip(ranks, terms, strict=True) if "..." in t), default=0)
     free = [label for label in _LABELS if label not in equation][:most]
     terms = [t.replace("...", "".join(free[most - r :]) if r else "") for r, t in zip(ranks, terms, strict=True)]
     if not arrow:
+        # Without an arrow the result has the labels that occur once, in alphabetical order, behind those of the
+        # ellipsis (numpy.einsum, implicit mode).
         once = sorted(label for label in {*"".join(terms)} - {*free} if "".join(terms).count(label) == 1)
         output = "..." + "".join(once)
     result = output.replace("...", "".join(free))
@@ -127,6 +135,7 @@ def integer_operand(node: Node, value: int, zero: int, axis_of_vector: int) -> V
     if not node.has_operand(zero):
         return found
     point, own = convert(node.value(zero), "i32"), shape(found)
+    # ONNX operator MatMulInteger, version 10: one per row of the left operand, or per column of the right one.
     if len(shape(point)) == 1 and shape(point) != (ONE,):
         at = axes(len(own))[axis_of_vector]
         point = element_view(point, (at,), own)

@@ -27,6 +27,7 @@ from polyloom.frontend.onnx.tensors import (
     extent,
     larger,
     spread,
+    uniform_constant,
 )
 from polyloom.ir.arrays.program import Value, axes, axis, dtype, element_view, shape
 from polyloom.ir.numbers import type_limits
@@ -39,8 +40,9 @@ def spread_parameter(node: Node, parameter: Value, like: Value) -> Value:
     own, given = shape(like), shape(parameter)
     if all(each == ONE for each in given):
         return squeeze_view(parameter, ())
+    # ONNX operator QuantizeLinear: the axis came with version 13, blocks of it with version 21.
     n, block = node.axis(node.integer("axis", 1), len(own)), node.integer("block_size")
-    if len(given) == 1:
+    if len(given) == 1 and not block:
         return element_view(parameter, (axis(n),), own)
     count = as_number(given[n])
     if count is None or len(given) != len(own):
@@ -54,30 +56,42 @@ def spread_parameter(node: Node, parameter: Value, like: Value) -> Value:
     return whole if count * block == size else element_view(whole, axes(len(own)), own)
 
 
-def saturate(value: Value, zero: Value | None, kind: ElementType) -> Value:
-    """Real numbers rounded, with a zero point added, as integers of a type (i32 between)."""
-    whole = apply("round_i32", value)
-    whole = whole if zero is None else apply("add", whole, convert(zero, "i32"))
-    limits = type_limits(kind)
+def saturate(value: Value, zero: Value | None, kind: ElementType, *, is_bounded: bool = False) -> Value:
+    """Real numbers rounded, with a zero point added, as integers of a type (i32 between); `is_bounded` ones are not far
+    beyond the type."""
+    whole, limits = apply("round_i32", value), type_limits(kind)
     assert limits is not None
     low, high = (Constant(limit, "i32") for limit in limits)
-    return convert(larger(larger(whole, low), high, "min"), kind)
+    number = None if zero is None else uniform_constant(zero)
+    if zero is None or is_bounded or kind == "i32" or (number is not None and number.value == 0):
+        whole = whole if zero is None else apply("add", whole, convert(zero, "i32"))
+        return convert(larger(larger(whole, low), high, "min"), kind)
+    # A large quotient is the largest i32 here, which the sum would leave: it is cut before the zero point is added.
+    point = convert(zero, "i32") if number is None else Constant(int(number.value), "i32")
+    if isinstance(point, Constant):
+        least, most = (Constant(limit - int(point.value), "i32") for limit in limits)
+    else:
+        least, most = (apply("sub", limit, point) for limit in (low, high))
+    return convert(apply("add", larger(larger(whole, least), most, "min"), point), kind)
 
 
 def quantize(node: Node) -> Tensor:
     value = node.value()
     zero = spread_parameter(node, node.value(2), value) if node.has_operand(2) else None
     given = node.integer("output_dtype")
+    # The zero point gives the type; without one, `output_dtype` (version 21), and u8 if that is missing, too.
     kind = dtype(node.value(2)) if node.has_operand(2) else element_kind(given) if given else "u8"
     if kind not in ("u8", "i8", "u16", "i16", "i32"):
         node.fail("PL0185", "no machine has elements of this type", "quantize to 8 or 16 bits")
     scale = spread_parameter(node, node.value(1), value)
+    # ONNX divides: a product with the reciprocal differs in the last bit, and so in what is rounded to even.
     scaled = apply("div", convert(value, "f32"), convert(scale, "f32"))
     return data(saturate(scaled, zero, kind))
 
 
 def dequantize(node: Node) -> Tensor:
     value, scale = node.value(0), node.value(1)
+    # The difference of two bytes is no byte. In i32 it is exact, and so is its conversion to single.
     whole = convert(value, "i32")
     if node.has_operand(2):
         whole = apply("sub", whole, convert(spread_parameter(node, node.value(2), value), "i32"))
@@ -89,17 +103,20 @@ def dynamic_quantize(node: Node) -> Sequence[Tensor]:
     value = node.local(node.value())
     every = tuple(range(len(shape(value))))
     zero = constant(0, "f32")
+    # 0 is within the range (ONNX operator DynamicQuantizeLinear), so that it is represented exactly: padding and ReLU
+    # produce it.
     low = node.scalar(larger(reduce_axes("minimum", value, every), zero, "min"), "low")
     high = node.scalar(larger(reduce_axes("maximum", value, every), zero), "high")
     scale = node.scalar(apply("div", apply("sub", high, low), constant(255, "f32")), node.results[1] or "scale")
     point = node.scalar(saturate(apply("div", apply("neg", low), scale), None, "u8"), node.results[2] or "zero")
-    return data(saturate(apply("div", value, scale), point, "u8")), data(scale), data(point)
+    return data(saturate(apply("div", value, scale), point, "u8", is_bounded=True)), data(scale), data(point)
 
 
 def requantize(node: Node, total: Value, scales: Sequence[Value], zero: Value, kind: ElementType) -> Value:
     """A sum of products in i32 as real numbers, and these in the result's scale."""
     a, b, result = (convert(each, "f32") for each in scales)
     own = shape(total)
+    # The three scales are one factor first, as in ONNX's reference: an element takes one product.
     factor = apply("div", apply("mul", *node.broadcast(a, b)), *[spread(result, ())] if not shape(result) else [result])
     scaled = apply("mul", convert(total, "f32"), spread(factor, own) if shape(factor) else factor)
     return saturate(scaled, spread(zero, own) if shape(zero) else zero, kind)

@@ -39,6 +39,7 @@ from polyloom.ir.operations import FLOATS, ElementType
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine
 
+# ONNX changed ReduceSum with operator set 13, and the others with 18.
 _AXES_INPUT: Final = {"ReduceSum": 13}
 """From which version on axes are an operand; 18 for others."""
 
@@ -49,12 +50,14 @@ def chosen_axes(node: Node, rank: int) -> tuple[int, ...] | None:
     given = node.integers(1, "axes") if is_operand else node.list("axes")
     if given:
         return tuple(sorted({node.axis(n, rank) for n in given}))
+    # ONNX, operator set 13 on: no axes mean all, unless the attribute says that they mean none.
     return None if node.integer("noop_with_empty_axes") else tuple(range(rank))
 
 
 def reduce_axes(operation: ReduceOperation, value: Value, along: tuple[int, ...]) -> Value:
     """A reduction, of no elements the number that changes none (ONNX: minus infinity for the largest)."""
     extents = shape(value)
+    # A loop without turns leaves nothing that a maximum could begin with. Sums and products begin with a number.
     if any(extents[n] == Affine() for n in along) and operation in ("maximum", "minimum"):
         rest = tuple(extent for n, extent in enumerate(extents) if n not in along)
         return element_view(_neutral_element(operation, dtype(value)), (), rest)
@@ -94,10 +97,12 @@ def reduction(
         value = node.value()
         kind = dtype(value)
         # As numbers from 0 on, whose limits are those of truths.
+        # ONNX operators ReduceMax and ReduceMin, version 20, also reduce truths: true is the larger one.
         value = convert(value, "u8") if kind == "bool" else value
         along = chosen_axes(node, len(shape(value)))
         if along is None:
             return data(_apply_optional(after, _apply_optional(before, node.local(value))))
+        # Squares and magnitudes read an element twice, so that what computes it comes first.
         inner = _apply_optional(before, node.local(value) if before is not None else value)
         found = _apply_optional(after, reduce_axes(operation, inner, along))
         found = keep_axes(found, along, shape(value)) if node.integer("keepdims", 1) else found
@@ -131,7 +136,10 @@ def log_sum_exp(node: Node) -> Tensor:
     if along is None:
         return data(value)
     extents = shape(value)
+    # log sum e^x = m + log sum e^(x - m); with m the largest no exponential overflows, and one is 1 (Blanchard et al.
+    # 2021).
     most = node.local(keep_axes(reduce_axes("maximum", value, along), along, extents))
+    # Over no elements the maximum is minus infinity, which is also the logarithm of the sum 0; m - m would be a NaN.
     if any(extents[n] == Affine() for n in along):
         found = most
     else:
@@ -155,6 +163,7 @@ def place(operation: ReduceOperation) -> Operator:
         extents = shape(value)
         axis = node.axis(node.integer("axis"), len(extents))
         last = extents[axis] - 1
+        # The last of equal elements is the first one of the reversed axis (ONNX operator ArgMax, version 12).
         if node.integer("select_last_index"):
             index = [last - at if n == axis else at for n, at in enumerate(axes(len(extents)))]
             value = element_view(value, index, extents)
@@ -179,6 +188,8 @@ def running_results(operation: str) -> Operator:
         flip = [last - at if n == axis else at for n, at in enumerate(places)]
         back = bool(node.integer("reverse"))
         source = element_view(value, flip, extents) if back else value
+        # From the end: the array is reversed, scanned and reversed again; `exclusive` shifts the scan by one in
+        # between, so that the neutral element comes first in the order of the scan.
         found: Value = Scan("add" if operation == "add" else "mul", axis, source)
         if node.integer("exclusive"):
             kind = dtype(value)
@@ -199,6 +210,8 @@ def running_results(operation: str) -> Operator:
 
 def softmax_axes(node: Node, rank: int) -> tuple[int, ...]:
     """Up to version 12, all axes from the given one on are one axis."""
+    # ONNX operator Softmax, version 13: one axis, the last by default. Before, the tensor was a matrix whose rows are
+    # all axes from the given one on, by default from axis 1.
     axis = node.axis(node.integer("axis", -1 if node.version >= 13 else 1), rank)
     return (axis,) if node.version >= 13 else tuple(range(axis, rank))
 
@@ -206,6 +219,7 @@ def softmax_axes(node: Node, rank: int) -> tuple[int, ...]:
 def exponentials(node: Node, value: Value, along: tuple[int, ...]) -> tuple[Value, Value, Value]:
     """Differences from the largest element, their exponentials, and the sums of these with extents of 1."""
     extents = shape(value)
+    # Differences from the largest element are at most 0: no exponential overflows, and their sum is at least 1.
     most = keep_axes(node.local(reduce_axes("maximum", value, along)), along, extents)
     below = node.local(apply("sub", value, spread(most, extents)))
     grown = node.local(apply("exp", below))
@@ -215,6 +229,7 @@ def exponentials(node: Node, value: Value, along: tuple[int, ...]) -> tuple[Valu
 
 def softmax_value(node: Node, value: Value, along: tuple[int, ...]) -> Value:
     _, grown, total = exponentials(node, value, along)
+    # Divided and not multiplied by the reciprocal, which would round twice.
     return apply("div", grown, spread(total, shape(value)))
 
 
@@ -236,6 +251,7 @@ def hardmax(node: Node) -> Tensor:
     axis = softmax_axes(node, len(extents))[0]
     if node.version < 13 and axis != len(extents) - 1:
         node.refuse("of a version below 13, along several axes")
+    # Of equal elements the first one alone becomes 1, so a comparison with the maximum does not do.
     first = keep_axes(node.local(Reduce("argmax", (axis,), value)), (axis,), extents)
     from polyloom.ir.arrays.program import Form
 
@@ -247,6 +263,7 @@ def lp_norm(node: Node) -> Tensor:
     """`LpNormalization`: divided by the norm along an axis, 0 where that is 0."""
     value = node.local(node.value())
     extents, along = shape(value), (node.axis(node.integer("axis", -1), len(node.tensor().shape)),)
+    # ONNX operator LpNormalization has p = 1 and p = 2 alone.
     squares = node.integer("p", 2) == 2
     inner = apply("mul", value, value) if squares else apply("abs", value)
     total = reduce_axes("add", inner, along)

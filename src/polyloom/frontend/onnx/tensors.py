@@ -17,7 +17,7 @@ import numpy.typing as npt
 from polyloom.frontend.python.arrays.values import as_bool, convert_element, truth
 from polyloom.ir.arrays.program import Apply, Cases, Form, Read, Shape, Value, View, axes, dtype, element_view, shape
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, ElementType
+from polyloom.ir.operations import BY_NAME, ELEMENT_TYPES, FLOATS, ElementType
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -83,6 +83,7 @@ def broadcast_shape(shapes: Sequence[Shape]) -> Shape | None:
     found = [ONE] * rank
     for each in shapes:
         for n, own in enumerate(each, rank - len(each)):
+            # A symbolic extent is taken to be no 1: it has to agree with another one by name.
             if own == ONE:
                 continue
             if found[n] not in (ONE, own):
@@ -97,13 +98,24 @@ def spread(value: Value, extents: Shape) -> Value:
     if own == extents:
         return value
     first = len(extents) - len(own)
+    # An axis of extent 1 is read at 0 all along: broadcasting is a view with stride 0.
     index = [Affine() if size == ONE else place for size, place in zip(own, axes(len(extents))[first:], strict=True)]
     return element_view(value, index, extents)
 
 
+class UntypedOperation(Exception):
+    """An operation on elements of a type that it does not have."""
+
+    def __init__(self, operation: str, kind: ElementType) -> None:
+        super().__init__(f"{operation} of {kind}")
+
+
 def apply(operation: str, *operands: Value, kind: ElementType | None = None) -> Value:
-    """An operation on values of one shape, or numbers."""
-    return Apply(operation, kind or dtype(operands[-1]), operands)
+    """An operation on values of one shape, or numbers. Raises `UntypedOperation`."""
+    found = kind or dtype(operands[-1])
+    if not BY_NAME[operation].accepts_type(found):
+        raise UntypedOperation(operation, found)
+    return Apply(operation, found, operands)
 
 
 def constant(number: float, kind: ElementType) -> Constant:
@@ -131,10 +143,12 @@ def larger(first: Value, second: Value, name: str = "max") -> Value:
         return Apply(name, kind, (first, second))
     if isinstance(first, Constant) and not isinstance(second, Constant):
         first, second = second, first
+    # Tables' min and max prefer the operand that is a number (minNum); ONNX follows NumPy, where a NaN wins.
     relation = "lt" if name == "max" else "gt"
     if isinstance(second, Constant) and second.value == second.value:
         # One comparison does: a NaN is not less than the number, and stays.
         return select(compare(relation, first, second), second, first)
+    # The second one also wins where it is a NaN; the first one then decides for itself, as the outer selection.
     loses = Apply("or", "i32", (Apply(relation, kind, (first, second)), Apply("ne", kind, (second, second))))
     stays = Apply("ne", kind, (first, first))
     return Apply("select", kind, (stays, first, Apply("select", kind, (loses, second, first))))
@@ -149,6 +163,7 @@ def piecewise_value(forms: Sequence[Affine], inside: Value, outside: Value, exte
 
 def uniform_constant(value: Value) -> Constant | None:
     """The number that all elements of a value are."""
+    # A view of a number repeats it, whatever its index is.
     while isinstance(value, View):
         value = value.source
     return value if isinstance(value, Constant) else None

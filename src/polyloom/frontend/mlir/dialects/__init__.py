@@ -13,7 +13,7 @@ from xdsl.dialects import affine, arith, bufferization, builtin, func, linalg, m
 from xdsl.ir import Dialect
 
 from polyloom.frontend.mlir.dialects import affine_ops, linalg_ops, scf_ops
-from polyloom.frontend.mlir.dialects.index_ops import INDEX
+from polyloom.frontend.mlir.dialects.index_ops import ARITH, INDEX
 
 
 def _override(dialect: Dialect, operations: Sequence[Any]) -> Dialect:
@@ -27,7 +27,8 @@ def make_context() -> Context:
     """The context in which a file is read; nothing else is registered."""
     context = Context()
     for dialect in (
-        *(builtin.Builtin, func.Func, arith.Arith, math.Math, tensor.Tensor, INDEX),
+        *(builtin.Builtin, func.Func, math.Math, tensor.Tensor, INDEX),
+        _override(arith.Arith, ARITH),
         _override(affine.Affine, affine_ops.OPERATIONS),
         _override(bufferization.Bufferization, scf_ops.BUFFERIZATION),
         _override(scf.Scf, scf_ops.SCF),

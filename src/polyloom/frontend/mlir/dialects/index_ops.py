@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dialect `index`, of which xDSL 0.74 has nothing (MLIR language reference, dialect index)."""
+"""Dialect `index`, of which xDSL 0.74 has nothing, and `arith.index_castui`, which it lacks (MLIR language reference,
+dialects index and arith)."""
 
 from __future__ import annotations
 
@@ -102,4 +103,10 @@ class CastuOp(_Cast):
     name = "index.castu"
 
 
+@irdl_op_definition
+class IndexCastUIOp(_Cast):
+    name = "arith.index_castui"
+
+
+ARITH: Final = (IndexCastUIOp,)
 INDEX: Final = Dialect("index", [*map(_define_binary, BINARY), ConstantOp, BoolConstantOp, CmpOp, CastsOp, CastuOp], [])

@@ -164,9 +164,8 @@ def _define(name: str) -> type[Operation]:
     return irdl_op_definition(made)
 
 
-def _parse_region(parser: Parser, types: Sequence[Any]) -> Region:
+def _parse_region(parser: Parser) -> Region:
     """`(%a: f32, %b: f32) { ... }` with the body of an operation."""
-    del types
     arguments = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_argument)
     return parser.parse_region(arguments)
 
@@ -230,10 +229,7 @@ class ReduceOp(StructuredOp):
         parser.parse_punctuation("=")
         dims = parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, parser.parse_integer)
         attributes = parser.parse_optional_attr_dict()
-        if short is None:
-            body = _parse_region(parser, [o.type for o in (*inputs, *outputs)])
-        else:
-            body = _short_body(short[0], [*inputs, *outputs], (1, 0))
+        body = _parse_region(parser) if short is None else _short_body(short[0], [*inputs, *outputs], (1, 0))
         return cls.build(
             operands=[inputs, outputs],
             result_types=[_result_types(outputs)],
@@ -256,7 +252,7 @@ class MapOp(StructuredOp):
         inputs, outputs = (_resolve_group(parser, group) for group in groups)
         attributes = parser.parse_optional_attr_dict()
         if short is None:
-            body = _parse_region(parser, [o.type for o in inputs])
+            body = _parse_region(parser)
         else:
             body = _short_body(short[0], [*inputs, *outputs], range(len(inputs)))
         return cls.build(

@@ -26,6 +26,7 @@ _INDEX: Final = {
     "sub": "subi",
     "mul": "muli",
     "divs": "divsi",
+    # An index has no width here, so that a negative one has no value without a sign; of others both are the same.
     "divu": "divsi",
     "rems": "remsi",
     "remu": "remsi",
@@ -76,6 +77,8 @@ class Operations(SourceBuilder):
     def compute(self, operation: Operation, function: Callable[..., Any]) -> None:
         """A scalar operation, also element by element."""
         self.set(operation.results[0], self.call(function, *self.operands(operation)))
+
+    # Types of the functions' parameters: a lambda takes them from here.
 
     def compute_unary(self, operation: Operation, function: Callable[[Any], Any]) -> None:
         self.compute(operation, function)
@@ -152,6 +155,7 @@ class Operations(SourceBuilder):
 
     def memref_load(self, operation: Any) -> None:
         text = self.access(operation, 0)
+        # Indices are Python's integers, which do not wrap; arrays hold them in 32 bits.
         is_index = is_kind(operation.results[0].type, builtin.IndexType)
         self.set(operation.results[0], f"int({text})" if is_index else text)
 
@@ -171,18 +175,18 @@ class Operations(SourceBuilder):
     def loop(self, operation: Any, ends: str, block: Block, initial: list[str]) -> None:
         """A loop whose turns pass values on."""
         cells = [self.name(a) for a in block.args[1:]]
-        self.assign_turn_values(cells, initial, block.args[1:])
+        self.assign_turn_values(cells, initial)
         self.emit(f"for {self.name(block.args[0])} in range({ends}):")
         self.block(block)
         self.margin += " "
-        self.assign_turn_values(cells, self.terminator(block) if cells else [], block.args[1:])
+        self.assign_turn_values(cells, self.terminator(block) if cells else [])
         self.margin = self.margin[:-1]
         for result, cell in zip(operation.results, cells, strict=True):
             self.set(result, cell)
 
-    def assign_turn_values(self, cells: list[str], values: list[str], models: Any) -> None:
-        del models
+    def assign_turn_values(self, cells: list[str], values: list[str]) -> None:
         if cells:
+            # Python evaluates the whole right side first: a swap is a swap.
             self.emit(f"{', '.join(cells)}, = {', '.join(values)},")
 
     def scf_loop(self, operation: Any) -> None:
@@ -214,7 +218,7 @@ class Operations(SourceBuilder):
                 continue
             self.block(region.block)
             self.margin += " "
-            self.assign_turn_values(results, self.terminator(region.block) if results else [], None)
+            self.assign_turn_values(results, self.terminator(region.block) if results else [])
             self.margin = self.margin[:-1]
 
     affine_branch = scf_branch
@@ -223,7 +227,7 @@ class Operations(SourceBuilder):
         count, operands = len(operation.lowerBound), self.operands(operation)
         ends = [", ".join(operands[n + k * count] for k in range(3)) for n in range(count)]
         block, cells = operation.regions[0].block, [self.name(r) for r in operation.results]
-        self.assign_turn_values(cells, operands[3 * count :], None)
+        self.assign_turn_values(cells, operands[3 * count :])
 
         def reduce() -> None:
             last = block.last_op
@@ -242,6 +246,7 @@ class Operations(SourceBuilder):
         for argument, text in zip(block.args, ends, strict=True):
             self.emit(f"for {self.name(argument)} in range({text}):")
             self.margin += " "
+        # A body without operations.
         self.emit("pass")
         for inner in block.ops:
             self.operation(inner)
@@ -278,7 +283,7 @@ class Operations(SourceBuilder):
         block = operation.regions[0].block
         for inner in block.ops:
             self.operation(inner)
-        self.assign_turn_values([self.name(r) for r in operation.results], self.terminator(block), None)
+        self.assign_turn_values([self.name(r) for r in operation.results], self.terminator(block))
 
     memref_alloca_scope = scf_execute_region
 
@@ -412,12 +417,11 @@ class Operations(SourceBuilder):
             waiting = iter(values)
             texts = [next(waiting) if n == DYNAMIC else str(n) for n in operation.properties[key].get_values()]
             sides.append(f"[{', '.join(texts)}]")
-        body = self.body(operation.regions[0].block, [])
+        body = self.body(operation.regions[0].block)
         self.set(operation.results[0], self.call(views.pad, operands[0], *sides, body))
 
-    def body(self, block: Block, values: list[Any]) -> str:
-        """A region as a function of its arguments; `values` are those that come first."""
-        del values
+    def body(self, block: Block) -> str:
+        """A region as a function of its arguments."""
         name = f"f{len(self.lines)}_{len(self.objects)}"
         self.emit(f"def {name}({', '.join([*(self.name(a) for a in block.args), '*rest'])}):")
         before, self.around = getattr(self, "around", ""), name
@@ -440,6 +444,7 @@ class Operations(SourceBuilder):
         targets = list[str]()
         for n, output in enumerate(outputs):
             if operation.results:
+                # Tensors are values: the destination keeps its elements.
                 self.set(operation.results[n], f"{self.name(output)}.copy()")
                 targets.append(self.name(operation.results[n]))
             else:
@@ -455,15 +460,15 @@ class Operations(SourceBuilder):
         identity = AffineMap.identity(rank)
         if name == "generic":
             maps = [m.data for m in operation.properties["indexing_maps"].data]
-            return maps, maps[0].num_dims, self.body(operation.bodies[0].block, [])
+            return maps, maps[0].num_dims, self.body(operation.bodies[0].block)
         if name == "map":
-            return [identity] * (count + 1), rank, self.body(operation.bodies[0].block, [])
+            return [identity] * (count + 1), rank, self.body(operation.bodies[0].block)
         if name == "reduce":
             axes = list(operation.properties["dimensions"].get_values())
             source = len(operation.inputs[0].type.get_shape())
             kept = AffineMap(source, 0, tuple(AffineExpr.dimension(n) for n in range(source) if n not in axes))
             both = [AffineMap.identity(source)] * count + [kept] * len(operation.outputs)
-            return both, source, self.body(operation.bodies[0].block, [])
+            return both, source, self.body(operation.bodies[0].block)
         copy = self.bind(_copy)
         if name == "transpose":
             order = list(operation.properties["permutation"].get_values())
@@ -512,7 +517,7 @@ class Operations(SourceBuilder):
         if self.returned is None:
             self.emit(f"return ({''.join(f'{o}, ' for o in self.operands(operation))})")
         else:
-            self.assign_turn_values(self.returned, self.operands(operation), None)
+            self.assign_turn_values(self.returned, self.operands(operation))
 
 
 def _copy(x: Any, *rest: Any) -> tuple[Any]:

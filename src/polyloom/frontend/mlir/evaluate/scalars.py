@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scalar operations by NumPy, on numbers and on arrays alike (MLIR language reference, dialects arith and math). It
-shares nothing with the lowering but the kernels of C's functions, whose last bits only they define.
+shares nothing with the lowering but the numbers of predicates, the axes of named operations, and the kernels of C's
+functions, whose last bits only they define.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def _divide(a: Any, b: Any) -> tuple[Any, Any]:
     """Quotient towards zero, and remainder, of integers."""
     check_divisor(b)
     x, y = _wide(a), _wide(b)
+    # In 64 bits, where the least i32 divided by -1 is a number; NumPy's own // rounds down.
     quotient = np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))
     return quotient, x - quotient * y
 
@@ -102,6 +104,7 @@ def _table_function(name: str) -> Function:
 def _round_away(x: Any) -> Any:
     """The nearest whole number, of two the one that is further from 0."""
     whole = np.trunc(x)
+    # floor(x + 0.5) is wrong for the largest number below 0.5, whose sum rounds to 1.
     return convert_like(select_values(np.abs(x - whole) >= 0.5, whole + np.copysign(1, x), whole), x)
 
 
@@ -131,6 +134,7 @@ def shift(x: Any, by: Any, left: bool) -> Any:
     """A shift by an amount modulo the width."""
     if isinstance(x, int):
         return x << by if left else x >> by
+    # MLIR leaves larger amounts undefined (poison); machines take them modulo the width.
     amount = by & x.dtype.type(8 * x.dtype.itemsize - 1)
     return x << amount if left else x >> amount
 
@@ -171,8 +175,8 @@ BINARY: Final[dict[str, Binary]] = {
     "arith.floordivsi": lambda a, b: convert_like(_floor_divide(a, b), a),
     "arith.ceildivsi": lambda a, b: convert_like(-_floor_divide(-_wide(a), b), a),
     "arith.ceildivui": lambda a, b: convert_like(-_floor_divide(-_wide(unsigned(a)), unsigned(b)), a),
-    "arith.minsi": lambda a, b: convert_like(np.minimum(a, b), a),
-    "arith.maxsi": lambda a, b: convert_like(np.maximum(a, b), a),
+    "arith.minsi": lambda a, b: a | b if _is_truth(a) else convert_like(np.minimum(a, b), a),
+    "arith.maxsi": lambda a, b: a & b if _is_truth(a) else convert_like(np.maximum(a, b), a),
     "arith.minui": lambda a, b: convert_like(np.minimum(unsigned(a), unsigned(b)), a),
     "arith.maxui": lambda a, b: convert_like(np.maximum(unsigned(a), unsigned(b)), a),
     "arith.shli": lambda a, b: shift(a, b, True),
@@ -225,6 +229,8 @@ def compare_integers(predicate: str, a: Any, b: Any) -> Any:
     """arith.cmpi; an index is never negative where it has no sign, but by a wrong program."""
     if predicate[0] == "u":
         a, b = (x % (1 << 64) if isinstance(x, int) else unsigned(x) for x in (a, b))
+    elif predicate[0] == "s" and _is_truth(a):
+        a, b = b, a  # the one bit is the sign: true is -1
     name = predicate if predicate in ("eq", "ne") else predicate[1:]
     return np.asarray(_RELATION[name](a, b))[()]
 

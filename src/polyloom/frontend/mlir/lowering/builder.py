@@ -75,6 +75,7 @@ class Builder:
     def integer_operand(self, value: SSAValue, operation: Operation) -> Node:
         """An index as an integer that never wraps, or as data where it is data."""
         found = self.number(value)
+        # What never wraps keeps its tree: an affine index stays affine however often it is written.
         if found.integer is not None:
             return found.integer
         if found.data is None:
@@ -113,6 +114,8 @@ class Builder:
 
     def local_array(self, name: str, dtype: ElementType, shape: Sequence[Node], operation: Operation) -> View:
         """A new local array."""
+        # An array is one for the whole function: in a loop each turn has it again, which nothing can observe, since a
+        # new array has no elements yet.
         forms = [self.extent_form(node) for node in shape]
         known = [form for form in forms if form is not None and not form.symbols & self.loops]
         if len(known) != len(forms):
@@ -143,6 +146,7 @@ class Builder:
         with self.collect() as body:
             yield counter
         head = make.declare_variable(identity, INTEGER, identity, none, lower)
+        # MLIR's loops exclude their upper bound and only count up.
         test = make.binary_operation("<", (counter, upper), INTEGER, upper.span)
         counts = Node("update", at, INTEGER, (counter, integer(step, at)), "+=")
         whole = Node("block", at, "", tuple(body))
@@ -179,6 +183,7 @@ class Builder:
     def hold(self, found: Number, name: str, at: Span) -> Number:
         """A number in a variable of its own."""
         node = found.data
+        # A condition becomes a number of 0 or 1 when it is stored.
         if node is None and found.truth is not None:
             node = replace(found.truth, ctype=CTYPE["bool"])
         if node is None or found.dtype is None:
@@ -193,6 +198,8 @@ class Builder:
         operation itself reads before it writes."""
         if not written:
             return
+        # Expressions stand for values until somebody uses them: one that would read another element by then is
+        # computed first.
         done = self.frame.done
         for value, found in [*self.frame.values.items()]:
             if isinstance(found, Number) and found.reads & written:
@@ -206,6 +213,7 @@ class Builder:
         if found.is_leaf or (found.data is None and found.truth is None):
             return
         users = [use.operation for use in value.uses]
+        # Call by need would compute it in each place; within a loop, in each turn.
         is_integer = found.integer is not None and not found.reads
         if not is_integer and (len(users) > 1 or any(user.parent is not operation.parent for user in users)):
             self.materialize(value, self.span(operation))

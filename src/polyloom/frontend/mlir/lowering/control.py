@@ -6,6 +6,7 @@ language reference, dialects affine and scf).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any, Final
 
@@ -66,6 +67,7 @@ class Control(Structured):
         """A loop, with a variable for each value that a turn passes on."""
         block, at = operation.regions[0].block, self.span(operation)
         self.flush(self.written_roots(operation), operation)
+        # Cells begin with the initial values, so that a loop without turns gives these.
         cells = [self.carry_value(arg, init, operation) for arg, init in zip(block.args[1:], initial, strict=True)]
         with self.loop(self.loop_name(block.args[0]), lower, upper, step, at) as counter:
             self.frame.values[block.args[0]] = self.counter_value(counter, block.args[0].type)
@@ -87,11 +89,14 @@ class Control(Structured):
         found, at = self.frame.values[initial], self.span(operation)
         name = self.name_hint(argument)
         if isinstance(found, View):
+            # Each turn may replace the elements in place where nobody reads the initial tensor again.
             if self.is_last_use(found, operation):
                 return found
             made = self.local_array(name, found.dtype, found.shape, operation)
             self.copy_elements(found, made, at)
             return made
+        # A counter is an integer that never wraps, of which loops make an affine form; data would make every index of
+        # it indirect.
         counts = found.dtype is None or becomes_index(argument)
         if found.data is None and found.truth is None and found.integer is not None and counts:
             return Number(found.dtype, None, self.counter(name, found.integer, at))
@@ -102,15 +107,19 @@ class Control(Structured):
         return Number(dtype, cell, truth=truth, reads=frozenset({cell.symbol}))
 
     def assign_turn_values(self, cells: Sequence[Value], yields: Any) -> None:
-        """What a turn leaves: all values are read before one is stored."""
+        """What a turn leaves: all values are read before one is stored (parallel assignment; a swap needs a copy)."""
         at = self.span(yields)
         found: list[Value] = [self.frame.values[o] for o in yields.operands]
         for n, (cell, value) in enumerate(zip(cells, found, strict=True)):
             own = _identity(cell)
             for later in range(n + 1, len(found)):
                 other = found[later]
-                if isinstance(other, Number) and own in other.reads:
+                if isinstance(other, Number) and (own in other.reads or _mentions(other, own)):
                     found[later] = self.hold(other, "next", at)
+                    # Integers that count read no storage: their trees name the counters.
+                    if other.integer is not None:
+                        counter = self.counter("next", other.integer, at)
+                        found[later] = replace(found[later], integer=counter)
                 elif isinstance(other, View) and other.identity == own and other is not cells[later]:
                     found[later] = self.copy_array(other, yields.operands[later], yields)
             if isinstance(cell, View):
@@ -139,6 +148,7 @@ class Control(Structured):
         """The arrays that operations within an operation may change."""
         found = set[str]()
         for inner in operation.walk():
+            # Every other operation that has a view may write to it, or make another name of it that is written to.
             if inner.name in _READERS:
                 continue
             for operand in inner.operands:
@@ -161,6 +171,7 @@ class Control(Structured):
             return
         cells = [self.result_cell(result, operation) for result in operation.results]
         blocks = [self.side(block, cells, at) for block in sides]
+        # An `else` without statements; a branch of pure values leaves nothing at all.
         if len(blocks) == 2 and not blocks[1].inner:
             blocks.pop()
         if blocks[0].inner or len(blocks) == 2:
@@ -178,6 +189,7 @@ class Control(Structured):
         """Results that count, of sides without statements, are conditional expressions."""
         if any(element_type(r.type) is not None and str(r.type) != "index" for r in operation.results):
             return False
+        # As data, a variable is better: on a machine both sides are computed for a conditional expression.
         if not all(becomes_index(r) for r in operation.results):
             return False
         if any(is_array_type(r.type) for r in operation.results) or len(sides) < 2:
@@ -189,6 +201,7 @@ class Control(Structured):
             last = block.last_op
             assert last is not None
             found.append([self.number(o) for o in last.operands])
+            # Statements of a side must not run for the other one: then each side assigns a variable.
             if made or any(n.integer is None for n in found[-1]):
                 return False
         at = self.span(operation)
@@ -230,6 +243,7 @@ class Control(Structured):
             assert reduce is not None
             for cell, operand, region in zip(cells, reduce.operands, reduce.regions, strict=True):
                 assert isinstance(cell, Number)
+                # The first argument is what is reduced so far (MLIR language reference, scf.reduce).
                 self.frame.values |= dict(zip(region.block.args, (cell, self.number(operand)), strict=True))
                 self.run_block(region.block)
                 last = region.block.last_op
@@ -243,11 +257,13 @@ class Control(Structured):
         """affine.parallel: loops, the first outermost; reductions from their neutral elements."""
         at, bounds = self.span(operation), list[list[Node]]()
         first = operation.properties["lowerBoundsMap"].data
+        # The operands of both maps stand one behind the other.
         split = first.num_dims + first.num_symbols
         parts = (operation.operands[:split], operation.operands[split:])
         for kind, name, values in zip(("lower", "upper"), ("max", "min"), parts, strict=True):
             trees = map_trees(operation.properties[f"{kind}BoundsMap"].data, self.map_operands(values, operation), at)
             found = list[Node]()
+            # One map has the bounds of all loops; a group are those of one, of which the maximum or minimum counts.
             for count in operation.properties[f"{kind}BoundsGroups"].get_values():
                 found.append(extreme(name, trees[:count], at))
                 trees = trees[count:]
@@ -317,6 +333,7 @@ def becomes_index(value: Any) -> bool:
         for use in waiting.pop().uses:
             user: Any = use.operation
             dialect, _, name = user.name.partition(".")
+            # The value that a store stores is data.
             stores = name in ("store", "insert") and use.index == 0
             if (name in _INDEXING and not stores) or (dialect == "affine" and name not in ("yield", "store")):
                 return True
@@ -339,6 +356,11 @@ _INDEXING: Final = frozenset(
     ("load", "store", "extract", "insert", "alloc", "alloca", "subview", "extract_slice", "insert_slice", "empty")
 )
 _READERS: Final = frozenset(("affine.load", "memref.load", "memref.dim", "tensor.dim", "tensor.extract"))
+
+
+def _mentions(number: Number, symbol: str) -> bool:
+    trees = (number.data, number.integer, number.truth)
+    return any(node.symbol == symbol for tree in trees if tree is not None for node in tree)
 
 
 def _identity(cell: Value) -> str:

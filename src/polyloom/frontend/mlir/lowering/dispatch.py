@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from polyloom.frontend.mlir.dialects.linalg_ops import NAMED
 from polyloom.frontend.mlir.lowering.builder import Frame
 from polyloom.frontend.mlir.lowering.control import Control
-from polyloom.frontend.mlir.lowering.values import Number, Value
+from polyloom.frontend.mlir.lowering.values import Number, Value, View
 from polyloom.frontend.mlir.reader import Module
 from polyloom.ir.nest_mlir import CALLED
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
@@ -64,7 +64,11 @@ class Lowering(Control):
             if isinstance(found, Number) and found.reads:
                 self.materialize(operand, self.span(operation))
         values = [self.frame.values[o] for o in operation.operands]
+        # The body does not see who else uses a tensor: it may replace its elements only where this call is the last.
+        kept = {v.identity for v in values if isinstance(v, View) and not self.is_last_use(v, operation)} & self.owned
+        self.owned -= kept
         results = self.expand(called, values)
+        self.owned |= kept
         for result, value in zip(operation.results, results, strict=True):
             self.frame.values[result] = value
 
@@ -74,6 +78,7 @@ class Lowering(Control):
             help = "lower it to structured loops and branches: scf or affine"
             raise self.refuse("PL0176", "the function has several blocks", function, help)
         block = function.body.block
+        # A frame of its own for each call: the same operations mean other values in each expansion.
         outer, self.frame = self.frame, Frame(dict(zip(block.args, values, strict=True)))
         self.active.append(function.sym_name.data)
         self.run_block(block)

@@ -28,6 +28,8 @@ from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.mlir.element_types import element_type, is_integer, is_kind, is_truth, scalar_type
 from polyloom.frontend.mlir.lowering.scalars import CONVERSIONS, SIMPLE, Scalars
 from polyloom.frontend.mlir.lowering.values import Number, combine, extreme, integer, integer_constant
+from polyloom.ir.numbers import type_limits
+from polyloom.ir.operations import INTEGERS
 
 _OPCODES: Final = {
     "add": "+",
@@ -61,6 +63,13 @@ _ARITH: Final = {
     "arith.andi": "and",
     "arith.shli": "shl",
     "arith.shrui": "shru",
+}
+# An i1 is one bit in two's complement: sums and differences wrap to "exclusive or", and with a sign true is -1, so that
+# the signed minimum is "or" (MLIR language reference, dialect arith).
+_TRUTHS: Final = {
+    **dict.fromkeys(("arith.andi", "arith.muli", "arith.minui", "arith.maxsi"), "&&"),
+    **dict.fromkeys(("arith.ori", "arith.maxui", "arith.minsi"), "||"),
+    **dict.fromkeys(("arith.xori", "arith.addi", "arith.subi"), "^"),
 }
 _KIND: Final = {
     AffineBinaryOpKind.Add: "+",
@@ -108,6 +117,7 @@ def expression_tree(expression: Any, operands: Sequence[Node], dims: int, at: Sp
             a, b = (expression_tree(e, operands, dims, at) for e in (lhs, rhs))
             if kind == AffineBinaryOpKind.CeilDiv:
                 return ceiling_quotient(a, b, at)
+            # xDSL writes a - b as a + b * -1, which a difference prints and folds better.
             if kind == AffineBinaryOpKind.Mul and integer_constant(a) is None and b.kind == "integer" and b.value == -1:
                 return combine("-", integer(0, at), a, at)
             return combine(_KIND[kind], a, b, at)
@@ -117,6 +127,7 @@ def expression_tree(expression: Any, operands: Sequence[Node], dims: int, at: Sp
 
 def ceiling_quotient(a: Node, b: Node, at: Span) -> Node:
     """Quotient rounded up: (a + b - 1) // b."""
+    # Divisors of affine expressions are positive, so that rounding down does.
     return combine("//", combine("-", combine("+", a, b, at), integer(1, at), at), b, at)
 
 
@@ -206,7 +217,7 @@ class Integers(Scalars):
             (self.compare_integers if name == "arith.cmpi" else self.compare_floats)(predicate, operation)
         elif name == "arith.select":
             self.define(result, self.select(values, operation), operation)
-        elif is_truth(kind) and name in ("arith.andi", "arith.ori", "arith.xori"):
+        elif is_truth(kind) and name in _TRUTHS:
             self.define(result, self.join_truths(name, values, operation), operation)
         else:
             self.define(result, self.arithmetic(name, values, operation, written), operation)
@@ -217,11 +228,16 @@ class Integers(Scalars):
         counted = None
         if is_integer(kind) and name in _ARITH:
             counted = self.integer_operation(_ARITH[name], values[0], values[1], operation)
+        # An i64 has no data form: it counts, or is refused where it is used as data.
         is_index = is_kind(kind, builtin.IndexType) or element_type(kind) is None
         if counted is not None and (is_index or all(v.data is None for v in values)):
             return Number(element_type(kind), None, counted.integer)
         found = self.data_arithmetic(name, values, operation, written)
         held = None if counted is None else counted.integer
+        number, limits = integer_constant(held), None if found.dtype is None else type_limits(found.dtype)
+        if number is not None and limits is not None and not limits[0] <= number <= limits[1]:
+            # Constants of a narrow type wrap, which is known here; then only the data are right.
+            held = None
         return Number(found.dtype, found.data, held, found.truth, found.reads)
 
     def data_arithmetic(self, name: str, values: Sequence[Number], operation: Operation, written: str) -> Number:
@@ -243,12 +259,20 @@ class Integers(Scalars):
         if a is None or b is None:
             self.define(result, self.compare(name, "u" if is_unsigned else "s", values, operation, written), operation)
             return
+        # The larger one is named second, so that its sign decides below.
         if is_unsigned and name in ("gt", "ge"):
             name, a, b = {"gt": "lt", "ge": "le"}[name], b, a
         test = make.binary_operation(_SYMBOL[name], (a, b), INTEGER, at)
-        if is_unsigned and integer_constant(a) is None:
-            # What is negative is a large number; the other side is a size.
-            test = conjunction([make.binary_operation(">=", (a, integer(0, at)), INTEGER, at), test], at)
+        if is_unsigned:
+            # What is negative is a larger number than all others. Of two that vary the second one is a size.
+            first, second = integer_constant(a), integer_constant(b)
+            if first is None:
+                sign = make.binary_operation(">=", (a, integer(0, at)), INTEGER, at)
+                opcode = "||" if second is not None and second < 0 else "&&"
+            else:
+                sign = make.binary_operation("<", (b, integer(0, at)), INTEGER, at)
+                opcode = "&&" if first < 0 else "||"
+            test = make.binary_operation(opcode, (sign, test), INTEGER, at)
         self.frame.values[result] = Number("bool", truth=test)
 
     def compare_floats(self, predicate: str, operation: Operation) -> None:
@@ -291,6 +315,7 @@ class Integers(Scalars):
         first, second = values[1:]
         reads = frozenset[str]().union(*(v.reads for v in values))
         counted = None
+        # A condition that reads memory is data, and so is the index that it chooses.
         if first.integer is not None and second.integer is not None and values[0].truth is not None and not reads:
             counted = Node("choose", at, INTEGER, (test, first.integer, second.integer))
         written = str(scalar_type(operation.results[0].type))
@@ -303,8 +328,9 @@ class Integers(Scalars):
 
     def join_truths(self, name: str, values: Sequence[Number], operation: Operation) -> Number:
         a, b = (self.truth_operand(v, operation) for v in values)
-        at, reads = self.span(operation), values[0].reads | values[1].reads
-        if name == "arith.xori":
+        at, reads, opcode = self.span(operation), values[0].reads | values[1].reads, _TRUTHS[name]
+        if opcode == "^":
+            # xor with true is how MLIR writes `not`.
             constant = [n for n in (a, b) if n.kind == "real"]
             if constant:
                 other = b if a is constant[0] else a
@@ -313,7 +339,7 @@ class Integers(Scalars):
                 either = self.join("||", a, b, at)
                 found = self.join("&&", either, self.negate(self.join("&&", a, b, at), at), at)
             return Number("bool", truth=found, reads=reads)
-        return Number("bool", truth=self.join("&&" if name == "arith.andi" else "||", a, b, at), reads=reads)
+        return Number("bool", truth=self.join(opcode, a, b, at), reads=reads)
 
     # Operations that are several of the table.
 
@@ -324,13 +350,13 @@ class Integers(Scalars):
         test, at = ("gt" if "max" in name else "lt"), self.span(operation)
         reads = a.reads | b.reads
         (x, dtype), (y, _) = (self.number_data(v, operation, written) for v in values)
-        if y.kind == "real":
-            # A constant is no NaN, so that one comparison decides.
+        if y.kind == "real" and y.value == y.value:
+            # Of a constant that is no NaN one comparison decides: a NaN in the other operand fails it and stays.
             test = "ge" if "max" in name else "le"
             better = self.truth_operand(self.compare(test, "", (b, a), operation, written), operation)
             return Number(dtype, Node("choose", at, x.ctype, (better, y, x)), reads=reads)
         better = self.truth_operand(self.compare(test, "", (a, b), operation, written), operation)
-        if x.kind != "real":
+        if x.kind != "real" or x.value != x.value:
             nan = self.truth_operand(self.compare("ne", "", (a, a), operation, written), operation)
             better = self.join("||", better, nan, at)
         return Number(dtype, Node("choose", at, x.ctype, (better, x, y)), reads=reads)
@@ -341,6 +367,7 @@ class Integers(Scalars):
             negative = self.apply("neg", "s", values[:1], operation, written)
             whole = self.apply("floordiv", "s", (negative, values[1]), operation, written)
             return self.apply("neg", "s", (whole,), operation, written)
+        # (a + b - 1) / b would wrap for large a.
         whole = self.apply("div", "u", values, operation, written)
         rest = self.apply("rem", "u", values, operation, written)
         zero = Number(rest.dtype, make.constant(0, rest.data.ctype if rest.data else "int", self.span(operation)))
@@ -364,10 +391,15 @@ class Integers(Scalars):
         """math.powf, fpowi and ipowi with a constant integer exponent."""
         exponent = values[1].integer or values[1].data
         number = None if exponent is None else exponent.value
+        # An integer exponent is a chain of products; others need a logarithm, which is defined for positive bases
+        # alone.
         if not isinstance(number, int | float) or float(number) != int(number):
             help = "give a constant integer as the exponent, or write `math.exp2`"
             raise self.refuse("PL0172", f"{name} has an exponent that varies", operation, help)
         node, dtype = self.number_data(values[0], operation, written)
+        if number < 0 and dtype in INTEGERS:
+            help = "give an exponent from 0 on: the reciprocal of an integer is none"
+            raise self.refuse("PL0172", f"{name} of an integer has a negative exponent", operation, help)
         given = Number(dtype, make.constant(int(number), node.ctype, self.span(operation)))
         return self.apply("pow", "", (values[0], given), operation, written)
 
@@ -394,6 +426,7 @@ class Integers(Scalars):
         if written != "f32":
             raise self.refuse("PL0172", f"math.copysign of {written}", operation, "use f32")
         bits = [self.apply("bits_i32", "", (v,), operation, written) for v in values]
+        # IEEE 754-2019, section 5.5.1: copySign moves the sign bit, also of NaNs and zeros.
         masks = [Number("i32", make.constant(m, "int", at)) for m in (0x7FFFFFFF, -0x80000000)]
         parts = [self.apply("and", "", pair, operation, written) for pair in zip(bits, masks, strict=True)]
         found = self.apply("bits_f32", "", (self.apply("or", "", parts, operation, written),), operation, written)

@@ -47,6 +47,8 @@ def parse_axes(text: str, strides: Sequence[int], dilations: Sequence[int]) -> t
     """Maps of a named operation from a row such as `n(h*y)c,yc->nhc`, and the number of its loops: those of the result,
     then what is summed, in the order of the operands."""
     sources, result = text.split("->")
+    # Loops of the result are outermost, and what is summed innermost: a sum has the order that the row's operands
+    # have.
     letters = list(dict.fromkeys(result + "".join(c for c in sources if c.isalpha())))
     loop = {letter: AffineExpr.dimension(n) for n, letter in enumerate(letters)}
     maps = list[AffineMap]()
@@ -75,7 +77,8 @@ class Structured(Tensors):
         count, at = len(inputs), self.span(operation)
         targets = list[View]()
         for n, output in enumerate(outputs):
-            keeps = structure.reads[n] or not _covers(structure.maps[count + n], structure.loops)
+            # The destination's elements matter where the body reads them, or where some of them stay.
+            keeps = structure.reads[n] or not _covers(structure.maps[count + n])
             is_tensor = is_kind(output.type, builtin.TensorType)
             found = self.destination(output, operation, keeps=keeps) if is_tensor else self.view(output)
             targets.append(found)
@@ -93,6 +96,7 @@ class Structured(Tensors):
             results = structure.body(arguments, counters)
             written = frozenset[str]()
             for n, (target, found) in enumerate(zip(targets, results, strict=True)):
+                # Of several outputs all are computed from the elements before any of them is stored.
                 if found.reads & written:
                     found = self.hold(found, "t", at)
                 node = self.number_data(found, operation, str(scalar_type(outputs[n].type)))[0]
@@ -108,6 +112,7 @@ class Structured(Tensors):
             if not isinstance(view, View):
                 continue
             for extent, expression in zip(view.shape, each.results, strict=True):
+                # A window's extent is larger than its loop: only axes that are a loop alone tell how often it runs.
                 if isinstance(expression, AffineDimExpr):
                     self.unify(found, expression.position, extent, operation)
         missing = [n for n in range(structure.loops) if n not in found]
@@ -141,6 +146,7 @@ class Structured(Tensors):
             for view, found in zip(inputs, structure.maps, strict=False):
                 if not isinstance(view, View) or view.identity != target.identity:
                     continue
+                # In place: each element is read before it is written, in the same turn.
                 if print_tree(view.place(map_trees(found, loops, at))) == print_tree(own):
                     continue
                 if not self.prove_disjoint(view, target):
@@ -190,6 +196,7 @@ class Structured(Tensors):
             for argument, element in zip(taken, elements, strict=False):
                 uses = len(list(argument.uses))
                 self.frame.values[argument] = element
+                # Read once per turn, whatever the body does with it.
                 if uses > 1 and not element.is_leaf:
                     self.materialize(argument, self.span(operation))
             self.counters_of[block] = counters
@@ -217,6 +224,7 @@ class Structured(Tensors):
         rank = len(operation.inputs[0].type.get_shape())
         summed = operation.properties["dimensions"].get_values()
         kept = [n for n in range(rank) if n not in summed]
+        # One sum after the other: the reduced axes are the innermost loops.
         position = {n: k for k, n in enumerate((*kept, *summed))}
         source = AffineMap(rank, 0, tuple(AffineExpr.dimension(position[n]) for n in range(rank)))
         target = AffineMap(rank, 0, tuple(AffineExpr.dimension(position[n]) for n in kept))
@@ -238,6 +246,8 @@ class Structured(Tensors):
             del counters
             before = elements[-1]
             sign = "u" if "unsigned" in body else "s"
+            # Operands are converted to the type of the output before the product (linalg structured operations,
+            # numeric casting).
             parts = [self.convert_number(e, kind, sign, operation) for e in elements[:-1]]
             if body == "product":
                 product = self.combine_elements("mul", parts, operation)
@@ -296,8 +306,7 @@ def _numbers(operation: Any, key: str, count: int) -> list[int]:
     return values * count if len(values) == 1 else values
 
 
-def _covers(found: AffineMap, loops: int) -> bool:
+def _covers(found: AffineMap) -> bool:
     """Whether a map stores to every element: its results are different loops."""
     dims = [e.position for e in found.results if isinstance(e, AffineDimExpr)]
-    del loops
     return len(dims) == len(found.results) == len(set(dims))

@@ -54,6 +54,7 @@ class Memory(Integers):
         operations on its elements that have a sign have none (type inference by uses)."""
         if UNSIGNED_MARK in attributes:
             return UNSIGNED_OF.get(dtype, dtype)
+        # Elements have the same bits either way; the sign is for the host, which passes and reads the array.
         loads = [use.operation for use in value.uses if use.operation.name in ("affine.load", "memref.load")]
         users = [use.operation for load in loads for use in load.results[0].uses]
         signs = {sign for user in users if (sign := operand_sign(user))}
@@ -92,6 +93,7 @@ class Memory(Integers):
         dtype = self.signed_type(result, self.array_type(result.type, operation), operation.attributes)
         shape = self.extents(result.type, tuple(dynamic), operation)
         made = self.local_array(self.name_hint(result), dtype, shape, operation)
+        # Unlike a tensor's array, that of an allocation is never taken for another result.
         # What has a name in the text is changed by its name alone.
         self.owned.discard(made.identity)
         self.frame.values[result] = made
@@ -139,6 +141,7 @@ class Memory(Integers):
         """A part of a view; axes of extent 1 that the result's type lacks are dropped."""
         offsets, sizes, strides = self.slice_parts(operation, first)
         at = self.span(operation)
+        # MLIR says which axes stay by their extents alone (memref.subview, rank reduction).
         kept = _kept_axes(sizes, kind.get_shape())
 
         def place(indices: Sequence[Node]) -> tuple[Node, ...]:
@@ -168,7 +171,7 @@ class Memory(Integers):
             found = list[Node]()
             for group, index in zip(groups, indices, strict=True):
                 found += _unravel(index, [view.shape[n] for n in group], at)
-            # A scalar of ones: every axis has one element.
+            # No group: all axes have extent 1, and become rank 0.
             return view.place(found if groups else [integer(0, at)] * view.rank)
 
         shape = tuple(_product([view.shape[n] for n in group], at) for group in groups)
@@ -189,6 +192,7 @@ class Memory(Integers):
                 elif dynamic:
                     shape.append(self.integer_operand(dynamic.pop(0), operation))
                 else:
+                    # Without `output_shape`, the former spelling, one extent of a group is what is left of the axis.
                     rest = [integer(k, at) for k in known if k != DYNAMIC]
                     shape.append(combine("//", view.shape[n], _product(rest, at), at))
 
@@ -206,6 +210,7 @@ class Memory(Integers):
     def copy(self, operation: Operation) -> None:
         """memref.copy. Raises PL0175 where both overlap."""
         source, target = (self.view(o) for o in operation.operands)
+        # Element by element, a copy within one array would read what it has written (memmove, not memcpy).
         if source.identity == target.identity and not self.prove_disjoint(source, target):
             message = f"memref.copy reads `{source.name}` while it writes other elements of it"
             raise self.refuse("PL0175", message, operation, "copy through another array")
@@ -220,6 +225,7 @@ class Memory(Integers):
             if one is None or other is None:
                 continue
             for low, high in ((one, other), (other, one)):
+                # Both are inclusive: a positive distance for all sizes separates them.
                 gap = high[0] - low[1]
                 if gap.is_constant and gap.constant > 0:
                     return True
@@ -257,6 +263,7 @@ class Memory(Integers):
         count = 1
         for n in kind.get_shape():
             count *= n
+        # A splat is a loop; a table is a store per element, whose constants the compiler then propagates.
         if len(elements) != count or all(e == elements[0] for e in elements):
             number = self.table_element(elements[0], kind, operation)
             with self.loop_nest(shape, at) as indices:
@@ -290,6 +297,7 @@ class Memory(Integers):
         at = self.span(operation)
         self.add_storage(name, dtype, known or [Affine((), 1)], "argument", at)
         if not shape:
+            # Hosts pass arrays, of which the smallest has one element.
             return View(name, name, dtype, lambda _: (integer(0, at),), ())
         return array_view(name, name, dtype, shape)
 

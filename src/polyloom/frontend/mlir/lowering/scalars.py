@@ -5,7 +5,7 @@ that of the operation (MLIR language reference, dialects arith and math).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,11 +18,10 @@ from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE
 from polyloom.frontend.mlir.element_types import SIGNED_OF, UNSIGNED_OF, element_type, integer_width, is_kind
 from polyloom.frontend.mlir.lowering.builder import Builder
-from polyloom.frontend.mlir.lowering.values import Number
+from polyloom.frontend.mlir.lowering.values import Number, integer_constant
 from polyloom.ir.numbers import element_constant
 from polyloom.ir.operations import BY_NAME, FLOATS, ElementType
 
-UNSIGNED: Final = ("u",)
 # By operation: that of the table, and the sign in which it works ("" for either).
 SIMPLE: Final[dict[str, tuple[str, str]]] = {
     **{f"arith.{name}f": (name, "") for name in ("add", "sub", "mul", "div")},
@@ -55,7 +54,6 @@ CONVERSIONS: Final = {
     **{f"arith.{name}": "u" for name in ("extui", "uitofp", "fptoui", "index_castui")},
     **{f"arith.{name}": "" for name in ("extf", "truncf")},
 }
-ORDER: Final = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 _SINGLE: Final = ("exp", "exp2", "log", "sin", "cos", "tanh")
 
 
@@ -101,6 +99,7 @@ class Scalars(Builder):
         at = self.span(operation)
         parts = [self.number_data(v, operation, written) for v in values]
         dtype = parts[0][1]
+        # MLIR's integers have no sign, its operations do: operands are reinterpreted, the result is put back.
         inner: ElementType = "f32" if dtype == "f16" else with_sign(dtype, sign)
         if inner == "bool":
             inner = "u8" if name not in ("and", "or", "xor") else inner
@@ -133,9 +132,13 @@ class Scalars(Builder):
         at = self.span(operation)
         parts = [self.number_data(v, operation, written) for v in values]
         inner = with_sign("f32" if parts[0][1] == "f16" else parts[0][1], sign)
-        inner = "u8" if inner == "bool" else inner
+        if inner == "bool":
+            inner = "u8"
+            # The one bit is the sign: true is less than false.
+            parts = parts[::-1] if sign == "s" and name not in ("eq", "ne") else parts
         opcode = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}[name]
         sides = [convert(node, of, inner, at) for node, of in parts]
+        # A condition keeps its relation, which branches and selections use as it is.
         made = make.binary_operation(opcode, (sides[0], sides[1]), CTYPE["bool"], at)
         return Number("bool", truth=made, reads=values[0].reads | values[1].reads)
 
@@ -157,6 +160,9 @@ class Scalars(Builder):
         dtype, at = element_type(to), self.span(operation)
         is_float = dtype in FLOATS or dtype == "f16"
         integer = None if is_float or dtype == "bool" else found.integer
+        if (operation.name == "arith.trunci" and dtype in ("i8", "i16")) or (sign == "u" and _is_negative(integer)):
+            # A number that is cut to a few bits, or read without its sign, is another one: it is data from here on.
+            integer = None
         if found.dtype is None and found.integer is not None and dtype is not None:
             return Number(dtype, make.cast(found.integer, CTYPE[dtype], at), integer)
         if dtype is None or found.dtype is None:
@@ -164,6 +170,7 @@ class Scalars(Builder):
         if found.data is None and found.integer is not None:
             return Number(dtype, make.cast(found.integer, CTYPE[dtype], at), integer, reads=found.reads)
         node, of = self.number_data(found, operation, str(to))
+        # The sign of fptoui is that of its result; of all others, that of the operand.
         is_result = operation.name in ("arith.fptoui",)
         source = of if is_result else with_sign(of, sign)
         target = with_sign(dtype, "u") if is_result else dtype
@@ -173,8 +180,10 @@ class Scalars(Builder):
             return Number(dtype, convert(node, "i32", dtype, at), reads=found.reads)
         if dtype == "bool" and source != "bool":
             inner: ElementType = "i32" if is_float_type(of) else with_sign(of, "s")
+            # trunci keeps the lowest bit, unlike a conversion to bool, which asks whether any bit is set.
             low = operation_node("and", inner, [convert(node, of, inner, at), make.constant(1, CTYPE[inner], at)], at)
             return Number("bool", convert(low, inner, "bool", at), reads=found.reads)
+        # Sign first, then width: extui of an i8 goes through u8, sitofp of an unsigned array through i32.
         made = convert(convert(convert(node, of, source, at), source, target, at), target, dtype, at)
         return Number(dtype, made, integer, reads=found.reads)
 
@@ -203,8 +212,10 @@ class Scalars(Builder):
         return Number(dtype, make.constant(float(value) if found is None else found, CTYPE[dtype], at))
 
 
+def _is_negative(integer: Node | None) -> bool:
+    constant = integer_constant(integer)
+    return constant is not None and constant < 0
+
+
 def is_float_type(dtype: ElementType) -> bool:
     return dtype in FLOATS or dtype == "f16"
-
-
-Handler = Callable[[Any, Operation], None]

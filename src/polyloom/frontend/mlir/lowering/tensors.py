@@ -22,6 +22,7 @@ class Tensors(Memory):
 
     def is_last_use(self, view: View, operation: Operation) -> bool:
         """Whether nothing reads an array's elements after an operation that replaces them."""
+        # Arguments and memrefs have users that are not in this function.
         if view.identity not in self.owned:
             return False
         for value, found in self.frame.values.items():
@@ -32,6 +33,7 @@ class Tensors(Memory):
     def is_dead(self, value: SSAValue, operation: Operation) -> bool:
         """Whether no operation but this one, once, uses a value that is known now."""
         users = [use.operation for use in value.uses]
+        # An operation that takes the tensor twice reads the one while it writes the other.
         if users.count(operation) > 1:
             return False
         inside = operation
@@ -69,6 +71,7 @@ class Tensors(Memory):
         counts: Any = operation.properties["operandSegmentSizes"]
         dynamic, copied, _ = counts.get_values()
         result: Any = operation.results[0]
+        # The operand behind the dynamic extents is copied, and gives its shape.
         if copied:
             source = self.view(operation.operands[int(dynamic)])
             made = self.local_array(self.name_hint(result), source.dtype, source.shape, operation)
@@ -83,6 +86,7 @@ class Tensors(Memory):
         """tensor.insert: a store into the destination."""
         value, at = self.data(operation.operands[0], operation)[0], self.span(operation)
         made = self.destination(operation.operands[1], operation, keeps=True)
+        # Values that were read from the old elements are computed before the store.
         self.flush(frozenset({made.identity}), operation, exempt=True)
         value = self.data(operation.operands[0], operation)[0]
         indices = self.map_operands(operation.operands[2:], operation)
@@ -158,6 +162,7 @@ class Tensors(Memory):
         made = self.local_array(self.name_hint(operation.results[0]), source.dtype, shape, operation)
         block = operation.regions[0].block
         with self.loop_nest(shape, at) as indices:
+            # The body is a function of the index in the padded tensor (MLIR language reference, tensor.pad).
             for argument, index in zip(block.args, indices, strict=True):
                 self.frame.values[argument] = Number("i32", None, index)
             self.run_block(block)
@@ -174,7 +179,8 @@ class Tensors(Memory):
     def to_tensor(self, operation: Operation) -> None:
         """bufferization.to_tensor: the elements as they are now."""
         view, result = self.view(operation.operands[0]), operation.results[0]
-        if len(list(operation.operands[0].uses)) == 1 or not self.has_later_uses(operation):
+        # Not the uses of this name alone: the memref may have others, of which this one is a part.
+        if not self.has_later_uses(operation):
             self.frame.values[result] = view
             return
         self.frame.values[result] = self.copy_array(view, result, operation)
@@ -193,6 +199,7 @@ class Tensors(Memory):
     def to_buffer(self, operation: Operation) -> None:
         """bufferization.to_buffer, formerly to_memref: what is read only needs no array of its own."""
         view, result = self.view(operation.operands[0]), operation.results[0]
+        # A buffer that is written to may not change the tensor, which is a value.
         is_read = "read_only" in operation.properties or self.is_last_use(view, operation)
         self.frame.values[result] = view if is_read else self.copy_array(view, result, operation)
 
@@ -232,6 +239,7 @@ class Tensors(Memory):
         with self.loop_nest(shape, at) as indices:
             for operand, view in views.items():
                 if isinstance(view, View):
+                    # For this operation each operand stands for one element; what it is otherwise comes back below.
                     node = element_node(view, indices, at)
                     self.frame.values[operand] = Number(view.dtype, node, reads=frozenset({view.identity}))
             super().scalar_operation(operation)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that are easily got wrong: those that turns swap, tensors that a call replaces, numbers of a few bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.frontend.mlir.helpers import assert_equal, read
+
+from polyloom.diagnostics import PolyloomError
+
+
+def check(folder: Path, text: str) -> None:
+    """The nest of @f means what its operations compute, with sizes of 6."""
+    nest, reference = read(folder, text, "f")
+    assert_equal(nest, reference, dict.fromkeys(nest.parameters, 6))
+
+
+def counted(yields: str, carried: str = "index", start: str = "%b0") -> str:
+    """A loop over n turns, which pass on an index %a and a value %b; %c is %a + 1, and %k %a as data."""
+    read_b = "%j = arith.index_cast %b : index to i32" if carried == "index" else "%j = arith.addi %b, %z : i32"
+    return f"""func.func @f(%n: index, %x: memref<32xf32>, %y: memref<16xi32>) {{
+  %a0 = arith.constant 0 : index
+  %b0 = arith.constant 1 : index
+  %z = arith.constant 0 : i32
+  %r:2 = scf.for %i = %a0 to %n step %b0 iter_args(%a = %a0, %b = {start}) -> (index, {carried}) {{
+    {read_b}
+    memref.store %j, %y[%i] : memref<16xi32>
+    %q = memref.load %x[%a] : memref<32xf32>
+    memref.store %q, %x[%a] : memref<32xf32>
+    %c = arith.addi %a, %b0 : index
+    %k = arith.index_cast %a : index to i32
+    scf.yield {yields} : index, {carried}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("text", [counted("%c, %a"), counted("%c, %k", "i32", "%z")], ids=["index", "data"])
+def test_an_index_that_a_turn_leaves_is_read_before_it_changes(text: str, tmp_path: Path) -> None:
+    check(tmp_path, text)
+
+
+def test_a_call_does_not_replace_a_tensor_that_its_caller_reads(tmp_path: Path) -> None:
+    check(
+        tmp_path,
+        """func.func @g(%t: tensor<4xf32>, %v: f32) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %r = tensor.insert %v into %t[%c0] : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func @f(%v: f32, %w: f32) -> (tensor<4xf32>, tensor<4xf32>) {
+  %e = tensor.splat %w : tensor<4xf32>
+  %r = func.call @g(%e, %v) : (tensor<4xf32>, f32) -> tensor<4xf32>
+  %s = arith.addf %e, %e : tensor<4xf32>
+  return %r, %s : tensor<4xf32>, tensor<4xf32>
+}
+""",
+    )
+
+
+def test_a_tensor_of_a_part_keeps_its_elements(tmp_path: Path) -> None:
+    """The memref is stored to under another name."""
+    check(
+        tmp_path,
+        """func.func @f(%m: memref<8xf32>, %z: memref<4xf32>) {
+  %v = arith.constant 5.0 : f32
+  %s = memref.subview %m[0] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1]>>
+  %t = bufferization.to_tensor %s : memref<4xf32, strided<[1]>> to tensor<4xf32>
+  affine.store %v, %m[0] : memref<8xf32>
+  affine.for %i = 0 to 4 {
+    %a = tensor.extract %t[%i] : tensor<4xf32>
+    affine.store %a, %z[%i] : memref<4xf32>
+  }
+  return
+}
+""",
+    )
+
+
+def element_wise(line: str, kind: str = "i1", declared: str = "") -> str:
+    return f"""func.func @f(%x: memref<4x{kind}>, %y: memref<4x{kind}>, %z: memref<4x{kind}>) {{
+  affine.for %i = 0 to 4 {{
+    %a = affine.load %x[%i] : memref<4x{kind}>
+    %b = affine.load %y[%i] : memref<4x{kind}>
+    {declared}
+    %c = {line} : {kind}
+    affine.store %c, %z[%i] : memref<4x{kind}>
+  }}
+  return
+}}
+"""
+
+
+TRUTHS: dict[str, Callable[[int, int], int]] = {
+    "addi": lambda a, b: (a + b) % 2, "subi": lambda a, b: (a - b) % 2, "muli": lambda a, b: a * b,
+    "minsi": lambda a, b: -min(-a, -b), "maxsi": lambda a, b: -max(-a, -b),
+    "minui": min, "maxui": max,
+    "cmpi slt,": lambda a, b: int(-a < -b), "cmpi sge,": lambda a, b: int(-a >= -b),
+    "cmpi ult,": lambda a, b: int(a < b),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_a_truth_is_one_bit_in_twos_complement(name: str, tmp_path: Path) -> None:
+    nest, reference = read(tmp_path, element_wise(f"arith.{name} %a, %b"))
+    x, y = np.array([0, 0, 1, 1], bool), np.array([0, 1, 0, 1], bool)
+    assert_equal(nest, reference, {})
+    found = reference({}, {"x": x, "y": y, "z": x})["z"]
+    assert found.astype(int).tolist() == [TRUTHS[name](int(a), int(b)) for a, b in zip(x, y, strict=True)]
+
+
+def test_a_maximum_with_a_constant_nan_is_nan(tmp_path: Path) -> None:
+    check(tmp_path, element_wise("arith.maximumf %a, %n", "f32", "%n = arith.constant 0x7FC00000 : f32"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "result"),
+    [
+        ("%s = arith.addi %a, %a : i8\n  %t = arith.cmpi sgt, %s, %zero : i8", "constants wrap"),
+        ("%k = arith.index_cast %i : index to i32\n %w = arith.trunci %k : i32 to i8\n"
+         " %t = arith.cmpi slt, %w, %zero : i8", "truncation cuts"),
+        ("%k = arith.subi %i, %c3 : index\n  %t = arith.cmpi ugt, %k, %c5 : index", "negative is large"),
+        ("%k = arith.subi %i, %c3 : index\n  %t = arith.cmpi uge, %c5, %k : index", "other side"),
+        ("%k = arith.subi %i, %c3 : index\n  %t = arith.cmpi ult, %k, %m2 : index", "below a large one"),
+        ("%k = arith.index_castui %e : i8 to index\n  %t = arith.cmpi slt, %i, %k : index", "without its sign"),
+    ],
+)  # fmt: skip
+def test_integers_of_a_few_bits_and_without_sign(lines: str, result: str, tmp_path: Path) -> None:
+    del result
+    check(
+        tmp_path,
+        f"""func.func @f(%z: memref<300xi32>) {{
+  affine.for %i = 0 to 300 {{
+    %a = arith.constant 100 : i8
+    %e = arith.constant 255 : i8
+    %zero = arith.constant 0 : i8
+    %c3 = arith.constant 3 : index
+    %c5 = arith.constant 5 : index
+    %m2 = arith.constant -2 : index
+    {lines}
+    %u = arith.extui %t : i1 to i32
+    affine.store %u, %z[%i] : memref<300xi32>
+  }}
+  return
+}}
+""",
+    )
+
+
+def test_a_negative_power_of_an_integer_is_refused(tmp_path: Path) -> None:
+    text = element_wise("math.ipowi %a, %n", "i32", "%n = arith.constant -1 : i32")
+    with pytest.raises(PolyloomError, match="negative exponent"):
+        read(tmp_path, text)
