@@ -23,7 +23,7 @@ FILES = {
     "channel routing": "targets/tcpa/map/channel_routing.py",
     "coalescing": "targets/tensix/source/allocate/allocate.py",
     "common subexpression": "transform/ssa/common.py",
-    "constant folding": "transform/ssa/constant_fold_integers.py",
+    "constant folding": "transform/ssa/constant_folding.py",
     "convolution": "analysis/convolution.py",
     "copy propagation": "riscv/backend/propagate.py",
     "critical path": "targets/belt/map/schedule/open_code.py",
