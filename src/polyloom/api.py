@@ -339,10 +339,10 @@ def load(
     for `on`, as by `compile`; a model (.onnx) is read as `options` say, for `compile` and to be called on arrays. Its
     page shows the lines of the `source` (a file or several) that it was compiled from; no source is opened that is not
     given. Errors: PL0104, PL0807, PL0810 and PL07xx."""
-    if frontend.source_file(fspath(path)).endswith(".mlir"):
+    if frontend.source_file(str(path)).endswith(".mlir"):
         return compile(path, on)
-    if frontend.is_array_file(fspath(path)):
-        return frontend.array_source(fspath(path), options or Options())
+    if frontend.is_array_file(str(path)):
+        return frontend.array_source(str(path), options or Options())
     return load_saved(path, source)
 
 

