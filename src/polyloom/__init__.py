@@ -18,7 +18,7 @@ from polyloom.version import VERSION
 
 if TYPE_CHECKING:
     from polyloom import ssa
-    from polyloom.api import Compiled, Instance, Result, compile, load, prove, run_together
+    from polyloom.api import Compiled, Instance, Result, compile, load, model, prove, run_together
     from polyloom.comparison.pipeline import compare
     from polyloom.comparison.result import Comparison
     from polyloom.diagnostics import PolyloomError
@@ -90,6 +90,7 @@ __all__ = [
     "kernel",
     "load",
     "log",
+    "model",
     "progress",
     "prove",
     "rint",

@@ -333,26 +333,21 @@ def load(
     *,
     source: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     on: str | None = None,
-    options: Options | None = None,
-) -> Compiled | Instance | ArraySource:
-    """Load a saved file; of which kind, its first bytes tell. A module of MLIR (`x.mlir`, or `x.mlir:NAME`) is compiled
-    for `on`, as by `compile`; a model (.onnx) is read as `options` say, for `compile` and to be called on arrays. Its
-    page shows the lines of the `source` (a file or several) that it was compiled from; no source is opened that is not
-    given. Errors: PL0104, PL0807, PL0810 and PL07xx."""
-    if frontend.source_file(str(path)).endswith(".mlir"):
-        return compile(path, on)
-    if frontend.is_array_file(str(path)):
-        return frontend.array_source(str(path), options or Options())
-    return load_saved(path, source)
-
-
-def load_saved(
-    path: str | PathLike[str], source: str | PathLike[str] | Sequence[str | PathLike[str]] = ()
 ) -> Compiled | Instance:
-    """Load a file that Polyloom wrote; errors PL0810 and PL07xx."""
+    """Load a saved file; of which kind, its first bytes tell. A module of MLIR (`x.mlir`, or `x.mlir:NAME`) or a model
+    (`x.onnx`) is compiled for `on`, as by `compile`. Its page shows the lines of the `source` (a file or several) that
+    it was compiled from; no source is opened that is not given. Errors: PL0104, PL0807, PL0810 and PL07xx."""
+    if frontend.source_file(str(path)).endswith((".mlir", *frontend.ARRAY_FILES)):
+        return compile(path, on)
     data = registry.read_program_file(path)
     named = (source,) if isinstance(source, str | PathLike) else source
     return decode(fspath(path), data, texts([fspath(each) for each in named]))
+
+
+def model(path: str | PathLike[str], options: Options | None = None) -> ArraySource:
+    """Model in a file (.onnx), which is called on arrays and compiled like a kernel; `options` say how it is read.
+    Errors: PL0180 to PL0188."""
+    return frontend.array_source(str(path), options or Options())
 
 
 def decode(name: str, data: bytes, texts: tuple[tuple[str, str], ...] = ()) -> Compiled | Instance:
@@ -398,7 +393,7 @@ def prove(
 
     Errors: those of reading both, of `verify`, which goes first, PL0230 for values, and PL0653 for other arrays.
     """
-    made = file if isinstance(file, Compiled | Instance) else load_saved(file)
+    made = file if isinstance(file, Compiled | Instance) else load(file)
     found = need(made.target, "verify", registry.target_names(lambda t: t.verify is not None))(made.data, made.place)
     # Terms follow what the words say: of words that break a rule that would prove nothing.
     if found:

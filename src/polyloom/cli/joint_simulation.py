@@ -87,7 +87,7 @@ def _group_by_file(named: Mapping[str, T], option: str, count: int) -> list[dict
 
 
 def _load_instance(path: str, sources: Sequence[str]) -> Instance:
-    loaded = api.load_saved(path, sources)
+    loaded = api.load(path, source=sources)
     if isinstance(loaded, Instance):
         return loaded
     help = "make a concrete one of it with `polyloom instantiate`"

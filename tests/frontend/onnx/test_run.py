@@ -16,7 +16,6 @@ from tests.frontend.onnx.models import expected, layer, model, read, value
 
 import polyloom as pl
 from polyloom.cli import main
-from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.onnx import load_model
 from polyloom.frontend.onnx.graph import identifier
 from polyloom.frontend.onnx.operators import FAMILIES, NAMES
@@ -54,8 +53,7 @@ def test_a_layer_runs_on_every_machine(on: str, capsys: pytest.CaptureFixture[st
 
 def test_python_reads_calls_and_compiles_a_model() -> None:
     Path("m.onnx").write_bytes(small().SerializeToString())
-    found = pl.load("m.onnx")
-    assert isinstance(found, ArraySource)
+    found = pl.model("m.onnx")
     x = np.random.default_rng(3).standard_normal((3, 6)).astype(np.float32)
     run = pl.compile(found, on="riscv").run(batch=3, x_0=x)
     assert run.verified
