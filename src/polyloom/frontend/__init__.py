@@ -31,6 +31,7 @@ __all__ = [
     "Options",
     "Source",
     "array_nest",
+    "array_plan",
     "array_source",
     "c_function",
     "c_nest",
@@ -46,12 +47,14 @@ __all__ = [
     "ssa",
 ]
 
-_FUNCTIONS: Final = (".py", ".c", ".mlir")
+FUNCTION_FILES: Final = (".py", ".c", ".mlir")
+"""Endings of files of functions."""
 ARRAY_FILES: Final = (".onnx",)
 """Endings of files that are programs of whole arrays."""
+SOURCE_FILES: Final = (".pla", *FUNCTION_FILES, *ARRAY_FILES)
 _MEANT_FOR: Final = {
-    "function": ("--function", _FUNCTIONS),
-    "reassociate": ("--reassociate", (*_FUNCTIONS, *ARRAY_FILES)),
+    "function": ("--function", FUNCTION_FILES),
+    "reassociate": ("--reassociate", (*FUNCTION_FILES, *ARRAY_FILES)),
     "includes": ("-I", (".c",)),
     "defines": ("-D", (".c",)),
     "shapes": ("--shape", (".c",)),
@@ -177,6 +180,12 @@ def array_nest(source: ArraySource, *, indirect: bool = False) -> tuple[Nest, Re
     return with_deep_stack(nest_check.check_with_least_sizes)(nest), source.reference
 
 
+def array_plan(source: ArraySource, *, reassociate: bool = False, watch: Watch | None = None) -> Source:
+    """Source of a program of whole arrays, with the elements that its file brings. Errors: those of `nest_source`."""
+    made = nest_source(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
+    return replace(made, data=source.data)
+
+
 def is_array_file(path: str) -> bool:
     """Whether a file is a program of whole arrays, by its ending."""
     return path.endswith(ARRAY_FILES)
@@ -199,7 +208,7 @@ def c_function(path: str, options: Options) -> tuple[Nest, Reference]:
 
 def is_source(path: str) -> bool:
     """Whether `path` names a source, and not a file that polyloom wrote."""
-    return source_file(path).endswith((".pla", *_FUNCTIONS, *ARRAY_FILES))
+    return source_file(path).endswith(SOURCE_FILES)
 
 
 def source_file(path: str) -> str:
@@ -215,9 +224,7 @@ def _load_equations(file: str) -> Source:
 
 def _load_function(file: str, options: Options, watch: Watch | None) -> Source:
     if is_array_file(file):
-        source = array_source(file, options)
-        made = nest_source(source.nest, source.reference, file, reassociate=options.reassociate, watch=watch)
-        return replace(made, data=source.data)
+        return array_plan(array_source(file, options), reassociate=options.reassociate, watch=watch)
     if file.endswith(".c"):
         from polyloom.frontend.c import load as read
     elif file.endswith(".mlir"):
@@ -260,7 +267,7 @@ def split_function_name(path: str, options: Options) -> tuple[str, Options]:
     """File and function of `FILE:NAME`: the path, and options that name the function. Errors: PL0801 for two names."""
     file, colon, name = path.rpartition(":")
     # A colon may be part of the path (`C:\x.pla`): only what follows `.py` or `.c` is a function.
-    if not colon or not file.endswith(_FUNCTIONS):
+    if not colon or not file.endswith(FUNCTION_FILES):
         return path, options
     if options.function not in (None, name):
         raise _usage(f"'{path}' names a function, and so does --function {options.function}", "name it once")

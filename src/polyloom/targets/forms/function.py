@@ -71,7 +71,7 @@ def form(model: Callable[[Any, Any], Model]) -> Form:
 
 def _accepts(written: Written) -> bool:
     if (path := written.path) is not None:
-        return frontend.source_file(path).endswith((".c", ".py", ".mlir", *frontend.ARRAY_FILES))
+        return frontend.source_file(path).endswith((*frontend.FUNCTION_FILES, *frontend.ARRAY_FILES))
     return isinstance(written.value, Kernel | ArraySource)
 
 

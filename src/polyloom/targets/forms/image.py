@@ -60,7 +60,7 @@ def _accepts(written: Written) -> bool:
     if isinstance(value, tuple) and value:
         return all(isinstance(image, Image) for image in cast("tuple[object, ...]", value))
     path = written.path
-    return path is not None and not path.endswith((".py", ".c", ".mlir", ".pla", *frontend.ARRAY_FILES))
+    return path is not None and not path.endswith(frontend.SOURCE_FILES)
 
 
 def _load(written: Written, place: Any, options: Any) -> Subject:

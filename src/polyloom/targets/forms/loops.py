@@ -8,7 +8,6 @@ Two oracles: the interpreter of the equations, bit for bit, and the user's own f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -46,9 +45,7 @@ def load_source(source: Any, options: Options | None = None, watch: Watch | None
         reassociate = bool(options and options.reassociate)
         return frontend.nest_source(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
     if isinstance(source, ArraySource):
-        reassociate = bool(options and options.reassociate)
-        made = frontend.nest_source(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
-        return replace(made, data=source.data)
+        return frontend.array_plan(source, reassociate=bool(options and options.reassociate), watch=watch)
     if isinstance(source, Plan | Program):
         return frontend.plan_source(source)
     path = Written(source).path

@@ -153,32 +153,28 @@ class ToTensorOp(IRDLOperation):
         return _parse_conversion(cls, parser, ("restrict", "writable"), False)
 
 
-@irdl_op_definition
-class ToBufferOp(IRDLOperation):
+class _TensorToMemref(IRDLOperation):
     """`bufferization.to_buffer %t read_only : tensor<4xf32> to memref<4xf32>`."""
 
-    name = "bufferization.to_buffer"
     tensor = operand_def(TensorType)
     result = result_def(MemRefType)
     read_only = opt_prop_def(UnitAttr)
 
     @classmethod
-    def parse(cls, parser: Parser) -> ToBufferOp:
+    def parse(cls, parser: Parser) -> Any:
         return _parse_conversion(cls, parser, ("read_only",), True)
 
 
 @irdl_op_definition
-class ToMemrefOp(IRDLOperation):
+class ToBufferOp(_TensorToMemref):
+    name = "bufferization.to_buffer"
+
+
+@irdl_op_definition
+class ToMemrefOp(_TensorToMemref):
     """The former name of `bufferization.to_buffer`."""
 
     name = "bufferization.to_memref"
-    tensor = operand_def(TensorType)
-    result = result_def(MemRefType)
-    read_only = opt_prop_def(UnitAttr)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ToMemrefOp:
-        return _parse_conversion(cls, parser, ("read_only",), True)
 
 
 @irdl_op_definition

@@ -65,7 +65,7 @@ def read_function(written: Written) -> Read | None:
     if path is not None and frontend.is_array_file(path):
         source = frontend.array_source(path, written.options)
         return Read(*frontend.array_nest(source), path, source.data)
-    if path is None or not frontend.source_file(path).endswith((".py", ".c", ".mlir")):
+    if path is None or not frontend.source_file(path).endswith(frontend.FUNCTION_FILES):
         return None
     if frontend.source_file(path).endswith((".py", ".mlir")):
         return Read(*frontend.python_nest(path, written.options), path)
