@@ -130,8 +130,10 @@ def _refit(
         return _predict(made, values, where, options).cycles
 
     loops = list_extents(nest, values)
-    # Where cases are short, blocks of all loops have more of them, and take long to try.
-    climbs = machine.has_whole_time and code in SHORT_OF_ROOM
+    # Where cases are short, blocks of all loops have more of them, and take long to try. Of sums that may be
+    # reassociated, a cut inner loop would give another association than the equations have, which are compared bit for
+    # bit: outer loops are cut first.
+    climbs = machine.has_whole_time and code in SHORT_OF_ROOM and source.exact
     enough = minimum_cycles(loops, size[0] * size[1]) * 5 // 4 if climbs else None
     sizes = with_deep_stack(choose_blocks)(loops, code, attempt, enough)
     if sizes is None:

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from tests.conftest import Golden
 
 import polyloom as pl
+from polyloom.api import load_source
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError, infeasible, input_error
+from polyloom.frontend.source import Options
 from polyloom.targets.tcpa.block_choice import LoopExtent, choose_blocks, list_extents, minimum_cycles
 
+EXAMPLES = Path(__file__).parents[4] / "examples" / "kernels"
 LOOPS = (LoopExtent("i", 0, 20), LoopExtent("j", 1, 25), LoopExtent("k", 2, 30))
 N, M, K = pl.sizes("N M K")
 
@@ -185,3 +188,11 @@ def test_blocks_that_were_chosen_are_told(
     golden("chosen_blocks", f"exit {code}\n{told.err}{told.out.splitlines()[0] if told.out else ''}\n")
     # A mapping or blocks of the user's are taken as they are.
     assert main(["run", "product.py", "--on", "tcpa:small.toml:2x2", "N=8", "M=8", "K=64", "--block", "i=8"]) == 3
+
+
+def test_chosen_blocks_keep_the_association_of_sums() -> None:
+    """A cut inner loop of a reassociated sum would differ from the equations, which are compared bit for bit."""
+    source = load_source(EXAMPLES / "mttkrp.py", Options(reassociate=True))
+    run = pl.compile(source, on="tcpa:mid16").instantiate({"NI": 10, "NJ": 12, "NK": 10, "NL": 12}, pes=(4, 4)).run()
+    assert [warning.code for warning in run.warnings] == ["PL0825"]
+    assert run.verified
