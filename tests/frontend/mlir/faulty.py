@@ -15,6 +15,7 @@ TEXTS: Final[dict[str, str]] = {
     "no MLIR": "void f(void) {}\n",
     "empty": "",
     "cut": "func.func @f(%A: memref<8xf32>) {\n  affine.for %i = 0 to 8 {\n",
+    "no word of MLIR": ".func @f() {\n  return\n}\n",
     "cut string": 'func.func @f(%A: memref<8xf32>) {\n  "affine.load',
     "wrong type": _function("%x = arith.constant 1.0 : f32\n%y = arith.addi %x, %x : f32"),
     "undefined value": _function("affine.store %x, %B[0] : memref<8xf32>"),

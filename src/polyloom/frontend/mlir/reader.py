@@ -177,9 +177,10 @@ def read_module(path: str, text: str) -> list[Module]:
 
 def _read_part(source: Source, start: int, end: int) -> Module:
     module = Module(source)
-    parser = _Parser(make_context(), source.text[start:end], source.name, start, module.places)
     tops = list[Operation]()
     try:
+        # The first token is read when the parser is made.
+        parser = _Parser(make_context(), source.text[start:end], source.name, start, module.places)
         for found in parser.top_operations():
             if isinstance(found, Operation):
                 tops.append(found)
