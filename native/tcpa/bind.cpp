@@ -245,6 +245,7 @@ POLYLOOM_MODULE(tcpa, m) {
         .def_ro("operations", &tcpa::Result::operations)
         .def_ro("first_issue", &tcpa::Result::first_issue)
         .def_ro("issues", &tcpa::Result::issues)
+        .def_ro("executed", &tcpa::Result::executed)
         .def_ro("feedback_high", &tcpa::Result::feedback_high)
         .def_ro("input_high", &tcpa::Result::input_high)
         .def_ro("report", &tcpa::Result::report)

@@ -773,9 +773,11 @@ void Rectangle<M>::count() {
     for (const Element& element : elements_) ++elements[size_t(element.number)];
     for (size_t number = 0; number < programs_.size(); ++number) {
         ClassCounts& own = result_.by_class.emplace_back();
+        auto& executed = result_.executed.emplace_back(programs_[number].size());
         for (size_t unit = 0; elements[number] && unit < programs_[number].size(); ++unit)
             for (const Code& code : programs_[number][unit]) {
                 const int64_t times = code.executed / elements[number];
+                executed[unit].push_back(times);
                 count_instruction(own, code, times);
                 if (code.opcode != opcode_nop) result_.issues[unit] += code.executed;
             }

@@ -151,6 +151,8 @@ struct Result {
     std::vector<std::vector<uint32_t>> feedback_high, input_high;  // by class and register: greatest occupancy
     Counts counts;
     std::vector<ClassCounts> by_class;
+    // How often an element of a class executed each instruction, by class, unit, instruction.
+    std::vector<std::vector<std::vector<int64_t>>> executed;
     Trace trace;
     Report report;
 };

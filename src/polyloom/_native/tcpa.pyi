@@ -137,6 +137,11 @@ class Result:
         """Operations by functional unit, over all elements."""
 
     @property
+    def executed(self) -> list[list[list[int]]]:
+        """By class, unit and instruction: how often an element of the class executed it; the last instruction of a unit
+        stands for all beyond its program."""
+
+    @property
     def feedback_high(self) -> list[list[int]]:
         """By class and fd: the greatest occupancy in any element."""
 

@@ -19,6 +19,7 @@ from polyloom.ir.signature import Signature
 from polyloom.report import notebook, run_page, run_text
 from polyloom.report import verdict as words
 from polyloom.run import inputs as made
+from polyloom.run import source_loops
 from polyloom.run.compare import describe_array
 from polyloom.run.execute import Outcome, execute
 from polyloom.run.inputs import Fill
@@ -26,6 +27,7 @@ from polyloom.run.overlaps import check_overlaps
 from polyloom.run.structures import with_fields
 from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
+from polyloom.targets.account import Account
 from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
 from polyloom.targets.options import verb_options
@@ -303,6 +305,20 @@ class Result:
             return Trace(notice=f"not recorded: {ran}; run with a trace")
         # The model is deterministic: the second run is the first one, recorded.
         return add_statements(self.instance.target.run(self.instance.data, self.traced).trace, self._texts)
+
+    @cached_property
+    def account(self) -> Account | None:
+        """Account of every unit-cycle, with loops of the source; None where the target has none. A run whose model did
+        not count for it is repeated, unless it is long."""
+        target, program = self.instance.target, self.instance.program
+        if target.account is None:
+            return None
+        found = target.account(program, self.execution)
+        if found is None and self.execution.operations <= _DRAWN:
+            # The model is deterministic: the second run is the first one, counted.
+            job = replace(self.traced, trace=False, account=True)
+            found = target.account(program, target.run(self.instance.data, job))
+        return None if found is None else found.with_loops(source_loops.find_loops(self._texts, found.file))
 
     @cached_property
     def _texts(self) -> dict[str, str]:

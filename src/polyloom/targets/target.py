@@ -15,6 +15,7 @@ from typing import Any, Final, NoReturn, TypeVar
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.signature import Signature
+from polyloom.targets.account import Account
 from polyloom.targets.costs import Costs
 from polyloom.targets.entry import record
 from polyloom.targets.options import NoOptions
@@ -52,12 +53,16 @@ class Execution:
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
     trace: Trace = field(default_factory=Trace)
     detail: Any = None
+    # None where the account was not asked for, and the target does not count for it anyhow.
+    counted: Any = None
+    """What the model counted for the account of cycles, for the target's own `account`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """Request for a run: every input, the place (None: that of the file), the target's options, the values of
-    parameters, the names of further outputs, and whether there is to be a trace.
+    parameters, the names of further outputs, whether there is to be a trace, and whether the account of cycles is
+    asked for.
     """
 
     inputs: Arrays
@@ -66,6 +71,7 @@ class Job:
     values: Mapping[str, int] = field(default_factory=dict[str, int])
     wanted: Sequence[str] = ()
     trace: bool = False
+    account: bool = False
     # Called now and then during a run, so that an interrupt is heeded in native code.
     progress: Progress | None = None
 
@@ -221,6 +227,8 @@ class Target:
     report: Callable[[Program, Execution], Sequence[Report]] | None = None
     costs: Callable[[Program, Execution], Costs] | None = None
     """What a run cost, for `polyloom compare`; without it, a row has what the execution tells."""
+    account: Callable[[Program, Execution], Account | None] | None = None
+    """Where the unit-cycles of a run went; None of an execution that did not count for it."""
     as_json: Callable[[bytes], Json] | None = None
     """`show --json`; without it, the listing."""
     assemble: Callable[[str, str, Place, Any], bytes] | None = None

@@ -24,6 +24,7 @@ from polyloom.targets.belt.map.import_ssa import import_function
 from polyloom.targets.belt.options import Options
 from polyloom.targets.belt.place import Place, place
 from polyloom.targets.belt.run import facts, model, profile, view
+from polyloom.targets.belt.run.account import account
 from polyloom.targets.belt.run.costs import costs
 from polyloom.targets.belt.source.branch_counts import annotate_branches
 from polyloom.targets.belt.source.genasm import print_genasm
@@ -201,6 +202,7 @@ TARGET: Final = Target(
     summary=facts.summary,
     report=view.report,
     costs=costs,
+    account=account,
     assemble=_assemble,
     verify=_verify,
     passes=(*SSA_PASSES, *IMPORTER, *SPECIALIZER),

@@ -40,6 +40,7 @@ from polyloom.targets.tcpa.run import equivalence
 from polyloom.targets.tcpa.run.access_counts import energy_shares
 from polyloom.targets.tcpa.run.costs import clock_mhz, costs
 from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, step_sequence, time_prediction
+from polyloom.targets.tcpa.run.phases.account import account
 from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
 from polyloom.targets.tcpa.run.program import find_machine
 from polyloom.targets.tcpa.run.summary import brief, summary
@@ -336,6 +337,7 @@ TARGET: Final = Target(
     summary=summary,
     report=_report,
     costs=costs,
+    account=account,
     as_json=descriptions.as_json,
     verify=_verify,
     against=_prove_equivalence,

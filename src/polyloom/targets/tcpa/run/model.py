@@ -84,6 +84,8 @@ class Result:
     trace: Trace | None
     counts: Mapping[str, int]
     """Accesses and operations by name."""
+    executed: Sequence[Sequence[Sequence[int]]] = ()
+    """By class, unit and instruction: executions of one element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,6 +408,7 @@ def _result(native: tcpa.Result, arrays: Sequence[_Array], trace: bool) -> Resul
             Occupancy(tuple(fd), tuple(id)) for fd, id in zip(native.feedback_high, native.input_high, strict=True)
         ),
         trace=Trace(*native.take_trace()) if trace else None,
+        executed=native.executed,
     )
 
 

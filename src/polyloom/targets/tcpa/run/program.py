@@ -14,6 +14,7 @@ from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.layouts import Layouts
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import instantiation, model
+from polyloom.targets.tcpa.run.account import Executed
 from polyloom.targets.tcpa.run.events import Events
 from polyloom.targets.tcpa.run.predict import predicted_cycles
 from polyloom.targets.tcpa.run.verify import verify_concrete as rules
@@ -28,7 +29,8 @@ from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What the model observed of a program: operations by unit in `issues`; `events` only if a trace was asked for."""
+    """What the model observed of a program: operations by unit in `issues`, and in `executed` how often an element of
+    each class executed each instruction; `events` only if a trace was asked for."""
 
     outputs: Arrays
     cycles: int
@@ -36,6 +38,7 @@ class Simulation:
     issues: tuple[tuple[str, int], ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     events: Events | None = None
+    executed: Executed = ()
 
 
 def instantiate(
@@ -144,7 +147,9 @@ def simulate_side_by_side(
 def _simulation(data: bytes, machine: Machine, result: model.Result) -> Simulation:
     events = _events(result.trace, data, machine) if result.trace else None
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
-    return Simulation(result.outputs, result.cycles, result.operations, tuple(issues), result.counts, events)
+    return Simulation(
+        result.outputs, result.cycles, result.operations, tuple(issues), result.counts, events, result.executed
+    )
 
 
 def _cycle_progress(progress: Progress, data: bytes) -> Callable[[int], None]:

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Advice of an account: the greatest class of lost unit-cycles as a sentence with figures, and what to change.
+
+A target that knows better, such as which size would divide, gives its own sentence for a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from polyloom.targets.account import Account, Category
+
+_REMEDIES: Final[Mapping[Category, str]] = {
+    "work": "only less work, or more units, makes it faster",
+    "dependence": "iterations that do not wait for each other would fill these slots: another order of loops, or "
+    "several partial sums",
+    "full unit": "less work for that unit, or more units of its kind, would shorten the loop",
+    "memory": "fewer or later used accesses, smaller blocks, or data that stay near would shorten the waits",
+    "synchronisation": "larger parts between two meetings, or more buffers, would make the waits rarer",
+    "front": "longer loop bodies, unrolled or vectorized, would have fewer jumps",
+    "imbalance": "a size that the units divide would use them all",
+    "fill and drain": "larger sizes, or fewer units, would make start and end a smaller share",
+    "configuration": "larger blocks, or more runs with one configuration, would spread it",
+}
+_LEAST: Final = 0.02
+"""Share of the unit-cycles from which on a loss is worth a change."""
+
+
+def largest_loss(account: Account) -> Category:
+    """Class other than work with the most unit-cycles, or work where nothing else is worth a change."""
+    losses = {c: n for c, n in account.categories.items() if c != "work" and account.share(n) >= _LEAST}
+    return max(losses, key=lambda category: losses[category]) if losses else "work"
+
+
+def advise(account: Account, known: Mapping[Category, str] | None = None) -> str:
+    """Sentence about the largest loss; `known` are a target's own sentences, by class."""
+    if not account.unit_cycles:
+        return "nothing ran"
+    category = largest_loss(account)
+    unit_cycles = account.categories.get(category, 0)
+    if known and category in known:
+        return f"{known[category]}: {percent(account, unit_cycles)} {category}"
+    detail = next(iter(account.details(category)), "")
+    # Of work the share is of all kinds, so that none of them is named.
+    named = f" ({detail})" if detail and category != "work" else ""
+    return f"{percent(account, unit_cycles)} {category}{named}: {_REMEDIES[category]}"
+
+
+def bound_by(account: Account) -> str | None:
+    """What binds a run: its largest loss with its greatest detail, or the work; None where nothing ran."""
+    if not account.unit_cycles:
+        return None
+    category = largest_loss(account)
+    detail = next(iter(account.details(category)), "")
+    named = f": {detail}" if detail else ""
+    return f"{category}{named}, {percent(account, account.categories.get(category, 0))} of the unit-{account.counts}"
+
+
+def percent(account: Account, unit_cycles: int) -> str:
+    """Share of all unit-cycles in per cent, with a digit behind the point below ten."""
+    share = 100 * account.share(unit_cycles)
+    return f"{share:.0f} %" if share >= 10 or not share else f"{share:.1f} %"

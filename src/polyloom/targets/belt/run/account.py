@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cycle account of a run on the belt: issue slots times bundles, from how often the model executed each bundle.
+
+A slot that issues nothing in a pass of a loop is lost to the unit whose slots are all taken in every bundle of the pass
+(ResMII; Rau 1994) or, if there is none, to a dependence edge without slack. Outside of loops slots are empty because
+the code before and after loops is short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.targets.account import Account, Category, Row, merge_rows
+from polyloom.targets.account_advice import advise
+from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.machine import Machine, Slot
+from polyloom.targets.belt.run.model import Run
+from polyloom.targets.belt.words import belt_file
+from polyloom.targets.belt.words.program import Bundle, Issue, Note, Routine, sort_by_slot
+from polyloom.targets.target import Execution, Program
+
+_CATEGORIES: Final[Mapping[str, Category]] = {"control": "front", "spill": "memory", "fill": "memory"}
+"""Classes of issues by their unit; of all others they are work. Loads and stores are work: what they wait for shows as
+empty slots, because a load's delay is part of the schedule."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """Why slots of a bundle are empty."""
+
+    category: Category
+    detail: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """Dependence edge without slack: its reader issues in the bundle in which the value arrives."""
+
+    latency: int
+    text: str
+    line: int
+
+
+_OUTSIDE: Final = _Reason("fill and drain", "code before and after loops")
+
+
+def account(program: Program, execution: Execution) -> Account:
+    """Account of a file that ran; its units are the slots that a word can name, without those of free loops."""
+    file, run = belt_file.read(program.data), execution.detail
+    assert isinstance(run, Run)
+    slots = tuple(slot for slot, _ in file.machine.slots)
+    rows = merge_rows(
+        row
+        for routine in file.program.routines
+        for row in _routine_rows(routine, run.executed.get(routine.name, ()), slots, file.machine)
+    )
+    made = Account(len(slots), run.cycles, rows)
+    return replace(made, advice=advise(made))
+
+
+def _routine_rows(routine: Routine, executed: Sequence[int], slots: Sequence[Slot], machine: Machine) -> Iterator[Row]:
+    entered = executed[0] if executed else 0
+    reasons = dict(_loop_reasons(routine, machine))
+    for number, (bundle, times) in enumerate(zip(routine.bundles, executed, strict=False)):
+        if not times:
+            continue
+        taken = set[Slot]()
+        for issue, note in _annotated(bundle):
+            # Steps of a free loop take no slot that could do anything else.
+            if issue.slot in slots:
+                taken.add(issue.slot)
+                category = _CATEGORIES.get(OPS[issue.name].unit, "work")
+                yield Row(category, issue.name, note.place.line, "", str(issue.slot), times)
+        # A bundle that ran more often than its routine is in a loop, though in none that is pipelined.
+        open_loop = times > entered and number not in reasons
+        why = _edge_reason(_window(routine, number), machine) if open_loop else reasons.get(number, _OUTSIDE)
+        for slot in slots:
+            if slot not in taken:
+                yield Row(why.category, why.detail, why.line, "", str(slot), times)
+
+
+def _annotated(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
+    issues, notes = sort_by_slot(bundle)
+    return zip(issues, notes or (Note(),) * len(issues), strict=True)
+
+
+def _loop_reasons(routine: Routine, machine: Machine) -> Iterator[tuple[int, _Reason]]:
+    """By bundle of a pipelined loop, why its slots are empty."""
+    for first, count in routine.loops:
+        bundles = routine.bundles[first : first + count]
+        found = _full_unit(bundles, machine) or _edge_reason(bundles, machine, count)
+        yield from ((number, found) for number in range(first, first + count))
+
+
+def _full_unit(bundles: Sequence[Bundle], machine: Machine) -> _Reason | None:
+    """Unit of which every slot issues in every bundle of a pass, with the line that it issues most."""
+    used = [{issue.slot for issue in bundle.issues} for bundle in bundles]
+    for unit in dict.fromkeys(OPS[issue.name].unit for bundle in bundles for issue in bundle.issues):
+        own = set(machine.unit_slots(unit))
+        if own and all(own <= each for each in used):
+            lines = [note.place.line for b in bundles for issue, note in _annotated(b) if issue.slot in own]
+            return _Reason(
+                "full unit", f"{unit} in {', '.join(map(str, sorted(map(str, own))))}", max(lines, key=lines.count)
+            )
+    return None
+
+
+def _edge_reason(bundles: Sequence[Bundle], machine: Machine, interval: int = 0) -> _Reason:
+    edges = list(_tight_edges(bundles, machine, interval))
+    if not edges:
+        return _Reason("dependence", "slots that no value waits for")
+    edge = max(edges, key=lambda edge: edge.latency)
+    return _Reason("dependence", edge.text, edge.line)
+
+
+def _window(routine: Routine, number: int) -> Sequence[Bundle]:
+    """Bundles around one of open code, as far as values of other bundles can be waited for."""
+    return routine.bundles[max(0, number - _REACH) : number + _REACH]
+
+
+_REACH: Final = 16
+
+
+def _tight_edges(bundles: Sequence[Bundle], machine: Machine, interval: int) -> Iterator[_Edge]:
+    """Edges whose reader issues as soon as the value is there; with an interval also around the loop. Names are debug
+    information, latencies those of the member and delays those of the words.
+    """
+    made = dict[str, tuple[int, int, Issue]]()
+    for row, bundle in enumerate(bundles):
+        for issue, note in _annotated(bundle):
+            at = row + (note.stage or 0) * interval
+            latency = max(issue.delay, machine.latency(OPS[issue.name], issue.width or "w"))
+            made.update((name, (at, latency, issue)) for name in note.results if name)
+    for row, bundle in enumerate(bundles):
+        for issue, note in _annotated(bundle):
+            at = row + (note.stage or 0) * interval
+            for name in note.operands:
+                if name not in made:
+                    continue
+                start, latency, producer = made[name]
+                late = at - start - latency
+                if late == 0 or (interval and late < 0 and late % interval == 0):
+                    carried = ", carried by the loop" if late < 0 else ""
+                    text = f"{producer.name} {name} to {issue.name}, {latency} bundles{carried}"
+                    yield _Edge(latency, text, note.place.line)
