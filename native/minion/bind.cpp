@@ -43,6 +43,7 @@ Options options_of(unsigned minions, const Numbers& machine, const Numbers& give
     options.threads = unsigned(value_of(given, "threads", 1));
     options.errata = value_of(given, "errata", 0);
     options.trace = value_of(given, "trace", 0);
+    options.account = value_of(given, "account", 0);
     options.most_spans = size_t(value_of(given, "most_spans", int64_t(options.most_spans)));
     options.max_cycles = uint64_t(value_of(given, "max_cycles", int64_t(options.max_cycles)));
     const unsigned most = options.member == Member::erbium ? MINIONS_PER_NEIGHBOURHOOD : MINIONS_PER_SHIRE;
@@ -123,6 +124,14 @@ nb::dict run(Chip& chip, uint64_t entry) {
     for (const Span& each : chip.spans.all)
         events.append(nb::make_tuple(each.start, each.end, each.owner, each.track, each.word, each.pc));
     made["events"] = events;
+    nb::list account;
+    for (unsigned thread = 0; thread < chip.account.size(); ++thread)
+        for (const auto& [pc, own] : chip.account[thread]) {
+            nb::list stalls;
+            for (const uint64_t each : own.stalls) stalls.append(each);
+            account.append(nb::make_tuple(thread, pc, own.issued, own.turn, own.front, stalls));
+        }
+    made["account"] = account, made["lives"] = chip.lives;
     made["cut"] = chip.spans.cut == Spans::WHOLE ? nb::object(nb::none()) : nb::object(nb::int_(chip.spans.cut));
     return made;
 }

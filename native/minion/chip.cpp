@@ -46,7 +46,8 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD), setters(2 * options.minions),
       flb_free(options.shires), groups(options.shires), workers(options.threads, options.minions) {
     record.on = hazards_on(), spans.most = options.most_spans;
-    for (uint32_t n = 0; options.trace && options.timed && n < seats.size(); ++n) timelines.emplace_back(spans, n);
+    for (uint32_t n = 0; (options.trace || options.account) && options.timed && n < seats.size(); ++n)
+        timelines.emplace_back(spans, n, options.account ? &account : nullptr, options.trace);
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
         MinionState& minion = minions[n];

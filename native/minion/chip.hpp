@@ -45,7 +45,7 @@ using riscv::Answer;
 // Options of a run, as the command line has them.
 struct Options {
     unsigned minions = 1;
-    bool timed = true, errata = false, trace = false;
+    bool timed = true, errata = false, trace = false, account = false;
     Response hazards = Response::error;
     unsigned threads = 1;
     uint64_t max_cycles = ~uint64_t(0) >> HART_BITS;
@@ -124,6 +124,8 @@ struct Chip {
     std::string printed;
     std::vector<Reason> reasons;  // of a deadlock
     Spans spans;                  // of the trace
+    Account account;              // of cycles, where it is asked for
+    std::vector<uint64_t> lives;  // of the account: cycles of each hart up to its end
     // That of a hart, if there is a trace in time.
     Timeline* timeline(uint32_t hart) { return timelines.empty() ? nullptr : &timelines[hart]; }
     // What happened, by name.

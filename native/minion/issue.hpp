@@ -65,7 +65,7 @@ struct Issue {
             return false;
         }
         if (timeline) [[unlikely]]
-            note_stall(state, need, d, cycle), note_issue(need, d, std::max(cycle, minion.slot));
+            note_stall(state, need, d, cycle), note_issue(need, d, cycle, std::max(cycle, minion.slot));
         cycle = std::max(cycle, minion.slot);
         state.now = cycle, state.pc = d.pc;
         state.clock = minion.slot = cycle + need.holds;
@@ -92,7 +92,7 @@ struct Issue {
     void withdraw(HartState& state);
 
     const Needs* needs = nullptr;
-    Timeline* timeline = nullptr;  // of a run with a trace
+    Timeline* timeline = nullptr;  // of a run with a trace or an account
     std::array<uint64_t, Need::REGISTERS> ready{};
     uint64_t line = ~uint64_t(0), before = 0;
     uint8_t destination = Need::NOWHERE;
@@ -109,11 +109,11 @@ struct Issue {
     }
     // Whatever reads or writes f or m registers is the vector unit's.
     template <class D>
-    [[gnu::noinline, gnu::cold]] void note_issue(const Need& need, const D& d, uint64_t cycle) {
+    [[gnu::noinline, gnu::cold]] void note_issue(const Need& need, const D& d, uint64_t due, uint64_t cycle) {
         const auto is = [](uint8_t base) { return base == Need::F || base == Need::M; };
         const bool vector = need.stores || is(need.rd) || is(need.rs1) || is(need.rs2);
         timeline->loaded.reset(need.rd + (need.rd == Need::X ? d.rd : d.rd & 31u));
-        timeline->issue(d.pc, cycle, cycle + (vector ? need.latency : need.holds), vector);
+        timeline->issue(d.pc, cycle, cycle + (vector ? need.latency : need.holds), vector, due, need.holds);
     }
     [[nodiscard]] Stall why_until(uint64_t cycle, const std::array<unsigned, 4>& reads, Need::Unit unit,
                                   uint64_t multiplier) const;

@@ -45,6 +45,7 @@ void Chip::trace_end() {
         if (Timeline* const line = timeline(h->number); line && h->wait.kind != Waits::nothing)
             if (h->wait.kind != Waits::ended && h->wait.kind != Waits::disabled)
                 line->wait(stall_of(h->wait), h->wait.since, result.cycles, h->wait.pc);
+    for (Timeline& line : timelines) lives.push_back(line.end(result.cycles));
 }
 
 // Without time: runs of a hart that follow each other are one span.

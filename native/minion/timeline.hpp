@@ -8,6 +8,7 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace polyloom::minion {
@@ -36,6 +37,16 @@ enum class Stall : uint8_t {
     drain,       // a CSR write waits until the hart's pipeline is empty
 };
 
+// Where the cycles of harts went, for an account of all: by thread of a minion and instruction. A hart's cycles are
+// those in which it issues, those before an issue in which the other hart had the slot, those that it waited for
+// something, by Stall, and the others before an issue, behind taken branches and at the start.
+struct Passed {
+    static constexpr size_t STALLS = 19;
+    uint64_t issued = 0, turn = 0, front = 0;
+    std::array<uint64_t, STALLS> stalls{};
+};
+using Account = std::array<std::unordered_map<uint64_t, Passed>, 2>;
+
 // All spans of a run. There are at most so many; the first that is not kept tells where the trace ends.
 class Spans {
   public:
@@ -60,16 +71,25 @@ class Timeline {
   public:
     static constexpr uint32_t CORE = 0, VECTOR = 14, WAITS = 16, MEMORY = 18;
 
-    Timeline(Spans& spans, uint32_t hart) : spans(spans), minion(hart / 2), thread(hart & 1) {}
+    // `account` is null where there is only a trace, and `traced` false where there is only an account.
+    Timeline(Spans& spans, uint32_t hart, Account* account = nullptr, bool traced = true)
+        : spans(spans), account(account), minion(hart / 2), thread(hart & 1), traced(traced) {}
 
-    // An instruction issues, and occupies its unit in [from, to). It is kept with the next one, unless it is withdrawn.
-    void issue(uint64_t pc, uint64_t from, uint64_t to, bool vector) {
+    // An instruction issues, and occupies its unit in [from, to), and the issue slot for `holds` cycles; it would have
+    // issued in `due`, had the other hart not had its turn. It is kept with the next one, unless it is withdrawn.
+    void issue(uint64_t pc, uint64_t from, uint64_t to, bool vector, uint64_t due, uint64_t holds) {
         commit();
         pending = {from, to, minion, (vector ? VECTOR : CORE) + thread, 0, pc};
+        pending_due = due, pending_holds = holds;
     }
     void withdraw() { pending.end = 0; }
     void commit() {
         if (!pending.end) return;
+        if (account) count_issue();
+        if (!traced) {
+            pending.end = 0;
+            return;
+        }
         const bool vector = pending.track >= VECTOR;
         size_t& open = opened[vector];
         const uint64_t gap = vector ? 0 : BRANCH;
@@ -80,19 +100,60 @@ class Timeline {
         pending.end = 0;
     }
     void wait(Stall why, uint64_t from, uint64_t to, uint64_t pc) {
+        if (account) count_wait(why, from, to, pc);
         from = std::max(from, waited);
         if (from >= to) return;
         waited = to;
+        if (!traced) return;
         spans.add({from, to, minion, WAITS + thread, uint64_t(why), pc});
+    }
+
+    // Cycles of the account up to the hart's end, at most those of the run. What its last instruction would have had
+    // beyond them is taken back.
+    uint64_t end(uint64_t cycles) {
+        commit();
+        if (counted <= cycles || !place) return std::min(counted, cycles);
+        const auto take = [this, cycles](uint64_t& from) {
+            const uint64_t taken = std::min(from, counted - cycles);
+            from -= taken, counted -= taken;
+        };
+        take(place->issued), take(place->turn), take(place->front);
+        for (uint64_t& stall : place->stalls) take(stall);
+        return counted;
     }
 
     std::bitset<256> loaded;  // registers whose value a load brings
 
   private:
+    Passed& at(uint64_t pc) {
+        if (pc != known) known = pc, place = &(*account)[thread][pc];
+        return *place;
+    }
+    // Every cycle once: what an earlier wait or issue has counted is not counted again.
+    void count_issue() {
+        Passed& own = at(pending.pc);
+        const uint64_t due = std::max(pending_due, counted), start = std::max(pending.start, due);
+        own.front += due - counted, own.turn += start - due;
+        const uint64_t behind = std::max(start, pending.start + pending_holds);
+        own.issued += behind - start, counted = behind;
+    }
+    // An instruction that issues and then waits, as at a barrier, has issued before.
+    void count_wait(Stall why, uint64_t from, uint64_t to, uint64_t pc) {
+        if (pending.end && pending.start < from) commit();
+        from = std::max(from, counted);
+        if (from >= to) return;
+        Passed& own = at(pc);
+        own.front += from - counted, own.stalls[size_t(why)] += to - from, counted = to;
+    }
+
     static constexpr uint64_t BRANCH = 2;  // idle cycles behind a taken branch, or of the other hart's turn
 
     Spans& spans;
+    Account* account;
+    Passed* place = nullptr;
+    uint64_t known = ~uint64_t(0), counted = 0, pending_due = 0, pending_holds = 1;
     uint32_t minion, thread;
+    bool traced;
     Span pending;
     std::array<size_t, 2> opened{Spans::NONE, Spans::NONE};
     uint64_t waited = 0;

@@ -2,18 +2,22 @@
 // The Python module polyloom._native.riscv; src/polyloom/_native/riscv.pyi documents it. The interpreter lock is
 // released while a program runs.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <tuple>
 #include <variant>
 
 #include "python/bind.hpp"
 #include "riscv/executions.hpp"
 #include "riscv/hart.hpp"
+#include "riscv/paced.hpp"
 #include "riscv/search.hpp"
 
 namespace nb = nanobind;
@@ -33,11 +37,21 @@ struct Owned {
     Hart<P> hart;
 };
 
+// By halfword of the code: rd, rs1, rs2, rs3, latency, cycles of a taken branch, cycles that its unit is held.
+using Costs = std::vector<std::array<uint8_t, 7>>;
+
 struct Machine {
-    Machine(int xlen, uint32_t extensions, uint64_t base, uint64_t size, uint64_t code_base, uint64_t code_size)
+    Machine(int xlen, uint32_t extensions, uint64_t base, uint64_t size, uint64_t code_base, uint64_t code_size,
+            const std::optional<Costs>& costs)
         : memory(base, size) {
         if (size < 8 || !memory.holds(code_base, code_size)) throw nb::value_error("the code is not within the memory");
-        if (xlen == 32)
+        if (costs) {
+            if (xlen == 32)
+                hart = std::make_unique<Owned<Paced32>>(extensions, memory, code_base, code_size);
+            else
+                hart = std::make_unique<Owned<Paced64>>(extensions, memory, code_base, code_size);
+            pace([&](InOrder& timing) { set_costs(timing, code_base, *costs); });
+        } else if (xlen == 32)
             hart = std::make_unique<Owned<Plain32>>(extensions, memory, code_base, code_size);
         else
             hart = std::make_unique<Owned<Plain64>>(extensions, memory, code_base, code_size);
@@ -49,9 +63,26 @@ struct Machine {
     auto visit(auto action) {
         return std::visit([&](auto& owned) { return action(owned->hart); }, hart);
     }
+    // Of a hart that counts; nothing of others.
+    void pace(auto action) {
+        visit([&]<class P>(Hart<P>& h) {
+            if constexpr (P::Timing::PRESENT) action(h.timing);
+        });
+    }
+    static void set_costs(InOrder& timing, uint64_t code_base, const Costs& costs) {
+        timing.base = code_base, timing.costs.clear();
+        for (const auto& row : costs) {
+            if (std::max({row[0], row[1], row[2], row[3]}) > InOrder::NONE) throw nb::value_error("no such register");
+            timing.costs.push_back({row[0], row[1], row[2], row[3], row[4], row[5], row[6]});
+        }
+        timing.costs.emplace_back();  // what stands outside
+        timing.counts.resize(timing.costs.size());
+    }
 
     Block memory;
-    std::variant<std::unique_ptr<Owned<Plain32>>, std::unique_ptr<Owned<Plain64>>> hart;
+    std::variant<std::unique_ptr<Owned<Plain32>>, std::unique_ptr<Owned<Plain64>>, std::unique_ptr<Owned<Paced32>>,
+                 std::unique_ptr<Owned<Paced64>>>
+        hart;
 };
 
 using Ended = std::tuple<int, uint64_t, uint64_t, uint64_t, uint32_t>;
@@ -194,9 +225,10 @@ std::pair<std::optional<Found>, uint64_t> count_executions(const std::vector<Eve
 
 POLYLOOM_MODULE(riscv, m) {
     m.doc() = "A RISC-V hart, the search for sequences, and the executions of litmus tests.";
-    nb::class_<Machine>(m, "Hart")
-        .def(nb::init<int, uint32_t, uint64_t, uint64_t, uint64_t, uint64_t>(), nb::arg("xlen"), nb::arg("extensions"),
-             nb::arg("base"), nb::arg("size"), nb::arg("code_base"), nb::arg("code_size"))
+    nb::class_<Machine> hart(m, "Hart");
+    hart.def(nb::init<int, uint32_t, uint64_t, uint64_t, uint64_t, uint64_t, const std::optional<Costs>&>(),
+             nb::arg("xlen"), nb::arg("extensions"), nb::arg("base"), nb::arg("size"), nb::arg("code_base"),
+             nb::arg("code_size"), nb::arg("costs") = nb::none())
         .def("write", &write_memory, nb::arg("address"), nb::arg("data"))
         .def("read", &read_memory, nb::arg("address"), nb::arg("length"))
         .def("run", &run_hart, nb::arg("pc"), nb::arg("stop"), nb::arg("limit"))
@@ -217,6 +249,24 @@ POLYLOOM_MODULE(riscv, m) {
             [](Machine& machine, uint32_t value) {
                 machine.visit([&](auto& h) { h.flags = value & 31, h.rounding = value >> 5 & 7; });
             });
+    hart.def_prop_ro("clock", [](Machine& machine) {
+        uint64_t clock = 0;
+        machine.pace([&](const InOrder& timing) { clock = timing.clock; });
+        return clock;
+    });
+    hart.def_prop_ro("paces", [](Machine& machine) {
+        nb::list made;
+        machine.pace([&](const InOrder& timing) {
+            for (size_t n = 0; n < timing.counts.size(); ++n) {
+                const Paces& own = timing.counts[n];
+                if (!own.executed) continue;
+                const auto& [a, b, c, unit] = own.waited;
+                made.append(nb::make_tuple(n, own.executed, own.jumped, nb::make_tuple(a, b, c, unit),
+                                           nb::make_tuple(own.writer[0], own.writer[1], own.writer[2])));
+            }
+        });
+        return made;
+    });
     m.def("search", &search_width, nb::arg("xlen"), nb::arg("inputs"), nb::arg("target"), nb::arg("steps"),
           nb::arg("length"), nb::arg("most"));
     m.def("executions", &count_executions, nb::arg("events"), nb::arg("locations"), nb::arg("most"), nb::arg("steps"));

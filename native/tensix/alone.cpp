@@ -40,6 +40,8 @@ bool Tile::run_alone(int thread, uint64_t end) {
         moved = false;
         if (!pending.empty()) commit_vector();
         if (!front.gate.empty()) accept_vector(thread);
+        if (accounting) [[unlikely]]
+            count_cycle();
         move_front(thread);
         if (moved) last_move = cycle;
         ++cycle;

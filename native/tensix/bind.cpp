@@ -172,6 +172,14 @@ POLYLOOM_MODULE(tensix, m) {
         .def_ro("ignored_mmio", &Tile::ignored_mmio)
         .def_rw("ignore_mmio", &Tile::ignore_mmio)
         .def_rw("tracing", &Tile::tracing)
+        .def_rw("accounting", &Tile::accounting)
+        .def_prop_ro("tally",
+                     [](Tile& t) {
+                         std::vector<std::tuple<int, int, uint32_t, uint64_t>> all;
+                         for (const auto& [key, count] : t.tally.counts)
+                             all.emplace_back(int(key & 3), int(key >> 2 & 0x3fff), uint32_t(key >> 16), count);
+                         return all;
+                     })
         .def_rw("watched", &Tile::watched)
         .def_prop_ro("idle", &Tile::idle)
         .def_prop_ro("findings",

@@ -157,6 +157,8 @@ void Tile::step() {
     make_visible();
     if (latches[0].on || latches[1].on || latches[2].on) move_latches();
     accept();
+    if (accounting) [[unlikely]]
+        count_cycle();
     words_left = false;
     for (int t = 0; t < THREADS; ++t)
         if (fronts[size_t(t)].moves() || !hand[size_t(t)].empty()) move_front(t);

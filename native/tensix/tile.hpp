@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "banks.hpp"
@@ -115,6 +117,44 @@ struct Event {
 };
 constexpr int PACKER_TRACK = UNITS, CORE_TRACK = UNITS + 4;
 
+// Why a thread's cycle was not one in which a unit accepted its word. Bits of STALLWAIT's conditions, units and
+// semaphores are added to the first of a row of reasons.
+struct Why {
+    enum : uint16_t {
+        ACCEPTED = 0,      // + unit: a unit accepted the word
+        OCCUPIED = 16,     // + unit: the unit has another word
+        CONDITION = 32,    // + bit: a STALLWAIT waits
+        SEMAPHORE = 48,    // + number: a SEMWAIT waits
+        MUTEX = 56,        // an ATGETM waits
+        SOURCES = 57,      // the banks of SrcA or SrcB are with the other side
+        ROWS = 58,         // rows of Dst are on their way
+        REGISTERS = 59,    // registers of the vector unit are on their way
+        SCALAR_MEMORY = 60,
+        EXPANDER = 61,     // words are between the push FIFO and the wait gate
+        CORE = 62,         // the core has pushed nothing
+        POLLING = 63,      // the core polls, or waits for what it loads
+        ENDED = 64,        // the core is at rest, and nothing is left
+    };
+};
+
+// Cycles of threads by reason and address of the word, or of the core's instruction where there is no word.
+struct Tally {
+    void add(int thread, uint32_t why, uint32_t pc) {
+        const uint64_t key = uint64_t(pc) << 16 | why << 2 | uint32_t(thread);
+        Last& own = last[size_t(thread)];
+        if (key != own.key) [[unlikely]]
+            own = {key, &counts[key]};
+        ++*own.count;
+    }
+    struct Last {
+        uint64_t key = ~uint64_t(0);
+        uint64_t* count = nullptr;
+    };
+    std::unordered_map<uint64_t, uint64_t> counts;
+    std::array<Last, THREADS> last{};
+    std::array<uint64_t, THREADS> accepted{};  // behind the cycle in which a unit last accepted a thread's word
+};
+
 struct Tile {
     explicit Tile(Member member = Member::Wormhole, Policy policy = Policy::Error);
     Tile(const Tile&) = delete;
@@ -135,7 +175,7 @@ struct Tile {
 
     State state;
     Policy policy;
-    bool ignore_mmio = false, tracing = false;
+    bool ignore_mmio = false, tracing = false, accounting = false;
     uint32_t watched = 0;
     uint64_t ignored_mmio = 0;
     uint64_t cycle = 0, cycles = 0;  // the cycle that is next; and the count as it is told
@@ -143,6 +183,7 @@ struct Tile {
     std::optional<Finding> fault;
     std::vector<std::string> waits;  // of a deadlock: what each thread and core waits for
     std::vector<Event> events;
+    Tally tally;  // of the account, where it is asked for
 
     std::array<Front, THREADS> fronts;
     std::array<std::deque<Word>, THREADS> hand;  // words that are pushed by hand, one a cycle
@@ -215,6 +256,9 @@ struct Tile {
     [[nodiscard]] int alone() const;
     bool run_alone(int thread, uint64_t end);
     void commit_vector();
+    // account.cpp
+    void count_cycle();
+    [[nodiscard]] std::pair<uint32_t, uint32_t> reason(int thread);
     void accept();
     void accept_vector(int thread);
     void accept_vector(int thread, const Entry& entry, const vector::Prepared& word, const Timing& timing);

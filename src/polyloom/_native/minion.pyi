@@ -69,6 +69,11 @@ class Result(TypedDict):
     used: list[str]
     """Parameters of `timing` that the run used."""
     events: list[Event]
+    account: list[tuple[int, int, int, int, int, list[int]]]
+    """Of a timed run with an account, in no order: thread of a minion, pc, cycles in which it issued, in which the
+    other hart had the slot, before an issue behind a branch, and stalls by what for (native/minion/timeline.hpp)."""
+    lives: list[int]
+    """By hart: its cycles up to its end, which the account has."""
     cut: int | None
     """The first cycle of which the trace does not have everything."""
 
@@ -78,8 +83,8 @@ class Chip:
         self, minions: int, machine: Mapping[str, int], timing: Mapping[str, float], options: Mapping[str, int]
     ) -> None:
         """`machine`: shires, l2_kib, l3_kib, scratchpad_kib, erbium (0, 1). `options`: hazards (0 off, 1 report,
-        2 error, 3 poison), functional, threads, errata, trace, most_spans, max_cycles. `timing`: parameters by name;
-        others have their defaults."""
+        2 error, 3 poison), functional, threads, errata, trace, account, most_spans, max_cycles. `timing`:
+        parameters by name; others have their defaults."""
 
     def write(self, address: int, data: bytes | NDArray[np.uint8]) -> str:
         """Nothing, or what is there instead of memory."""

@@ -9,9 +9,29 @@ class Hart:
     """One RISC-V hart and its memory of zeros (native/riscv/hart.hpp), whose code lies in [code_base, code_base +
     code_size)."""
 
-    def __init__(self, xlen: int, extensions: int, base: int, size: int, code_base: int, code_size: int) -> None:
-        """`extensions` is a set as polyloom.riscv.header.extension_bits writes it. Raises ValueError for code outside
-        the memory, MemoryError where there is not enough."""
+    def __init__(
+        self,
+        xlen: int,
+        extensions: int,
+        base: int,
+        size: int,
+        code_base: int,
+        code_size: int,
+        costs: Sequence[tuple[int, int, int, int, int, int, int]] | None = None,
+    ) -> None:
+        """`extensions` is a set as polyloom.riscv.header.extension_bits writes it. With `costs`, by halfword of the
+        code, the hart counts (native/riscv/paced.hpp): rd, rs1, rs2, rs3 (f registers from 32 on, 64 none), latency,
+        cycles of a taken branch, cycles that its unit is held. Raises ValueError for code outside the memory,
+        MemoryError where there is not enough."""
+
+    @property
+    def clock(self) -> int:
+        """Cycles of a hart that counts; 0 of others."""
+
+    @property
+    def paces(self) -> list[tuple[int, int, int, tuple[int, int, int, int], tuple[int, int, int]]]:
+        """Of each instruction that was executed by a hart that counts: its halfword, executions, cycles behind a taken
+        branch, cycles waited by operand and for the unit, and the halfwords of who wrote what was waited for."""
 
     x: list[int]
     """The 32 integer registers, unsigned; what is assigned to x0 is ignored."""

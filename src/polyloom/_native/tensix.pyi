@@ -52,6 +52,7 @@ class Tile:
 
     ignore_mmio: bool
     tracing: bool
+    accounting: bool
     watched: int
     """The address of a word in L1 whose change ends a run; 0 for none."""
 
@@ -72,6 +73,10 @@ class Tile:
     def findings(self) -> list[Finding]: ...
     @property
     def fault(self) -> Finding | None: ...
+    @property
+    def tally(self) -> list[tuple[int, int, int, int]]:
+        """Of an account, in no order: thread, why (native/tensix/tile.hpp), address, cycles."""
+
     @property
     def events(self) -> list[Event]:
         """Of the trace, in the order of acceptance."""

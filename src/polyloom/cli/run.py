@@ -43,6 +43,7 @@ def execute(options: Request) -> Answer:
             seed=options.seed,
             fill=options.fill,
             trace=options.trace is not None,
+            account=True,
             wanted=tuple(outputs) if subject.signature.is_open else (),
             progress=progress,
         )

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTML page of a run (docs/report.md), one file without a network: verdict and figures, source beside schedule, array,
-activity, pressure, bottleneck, control flow and listing; of several phases each in a section of its own.
+"""HTML page of a run (docs/report.md), one file without a network, with the same sections in the same order for every
+target: result, account of cycles, source and schedule, resources and pressure, activity, memory, files. Of several
+phases each has a schedule and resources of its own.
 
 This is the page's table of contents: each section is made by the file of its name in `parts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
@@ -15,13 +16,15 @@ from typing import Final
 
 from polyloom.report import run_text
 from polyloom.report.page.document import asset, document, fold_section, section
-from polyloom.report.parts import activity, array, bottleneck, flow, head, lanes, loop, pressure, schedule, tables
+from polyloom.report.parts import account, activity, array, bottleneck, flow, head, lanes, loop, pressure, schedule, tables
+from polyloom.targets.account import Account
 from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
 from polyloom.targets.report import Report
 from polyloom.targets.target import Json, Simulated
 from polyloom.targets.trace import trace_activity
 
+_RESOURCES: Final = f"{pressure.NOTE} {array.NOTE}"
 _FOREIGN: Final = "The program was not compiled here, so that there is no source to show, and nothing to compare with."
 
 
@@ -30,7 +33,7 @@ class Shown:
     """What there is to show: `data` is what `run --json` prints, `summary` the rows that a reader wants first, with a
     view for each phase; `passes` are the forms between passes, name and text; `loop` is the inner loop of a machine
     that has no schedule, `source` the file that it comes from, name and text; `without` says why no source is shown,
-    `notice` what the activity lacks."""
+    `notice` what the activity lacks; `account` is that of the cycles, where there is one."""
 
     data: Mapping[str, Json]
     summary: run_text.Rows
@@ -42,19 +45,18 @@ class Shown:
     source: tuple[str, str] | None = None
     without: str = ""
     notice: str = ""
+    account: Account | None = None
 
 
 def page(shown: Shown) -> str:
     """The whole file."""
     views = list(run_text.list_titles(shown.views))
-    moving = _activity(shown)
-    inner = section("Source and inner loop", loop.loop(shown.loop, shown.source), note=loop.NOTE)
-    # The activity is of the whole run: with several phases it stands before them, once.
-    before, here = (inner, moving) if len(views) == 1 else (inner + moving, "")
     without = f'<p class="note">{escape(shown.without)}</p>' if shown.without else ""
-    body = [head.head(shown.data, shown.summary), without, before]
-    body += [_phase(n, title, view, shown.activity, here) for n, (title, view) in enumerate(views, 1)]
-    body.append(_folded_sections(shown))
+    body = [head.head(shown.data, shown.summary), without]
+    body.append(section("Account", account.account(shown.account, shown.source), key="account"))
+    body.append(section("Source and inner loop", loop.loop(shown.loop, shown.source), note=loop.NOTE))
+    body += [_phase(n, title, view, shown.activity) for n, (title, view) in enumerate(views, 1)]
+    body += [_activity(shown), _memory(shown.views), _files(shown)]
     content = f"<main>{''.join(body)}</main>"
     return document(run_text.headline(shown.data), "", content, asset("activity.js") + asset("array.js"))
 
@@ -63,6 +65,12 @@ def _activity(shown: Shown) -> str:
     untimed = shown.data.get("cycles", 0) is None
     told = activity.note(shown.activity, shown.notice, untimed=untimed)
     return section("Activity", activity.activity(shown.activity), note=told, key="activity")
+
+
+def _memory(views: Sequence[Report]) -> str:
+    """Tables about memory, of all phases."""
+    found = [table for view in views for table in view.tables if table.about == "memory"]
+    return section("Memory", "".join(map(tables.titled, found)), key="memory")
 
 
 def describe_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Shown:
@@ -84,32 +92,31 @@ def describe_simulation(files: Sequence[str], on: str | None, done: Simulated) -
     )
 
 
-def _phase(number: int, title: str, view: Report, found: Activity | None, moving: str) -> str:
-    """All that is known of one phase; `moving` is the activity's section, where there is only one phase."""
+def _phase(number: int, title: str, view: Report, found: Activity | None) -> str:
+    """What belongs to one phase: its schedule, and what it takes of the machine."""
     named = f'<h2 class="part" id="phase-{number}">{escape(title)}</h2>' if title else ""
-    return named + "".join(_sections(view, found, moving, number == 1))
+    # How to read a part is said once.
+    notes = (schedule.note(view), _RESOURCES) if number == 1 else ("", "")
+    drawn = schedule.schedule(view) + bottleneck.bottleneck(view)
+    shown = section("Source and schedule" if view.operations else "Schedule", drawn, note=notes[0])
+    return named + shown + section("Resources and pressure", _resources(view, found), note=notes[1])
 
 
-def _sections(view: Report, found: Activity | None, moving: str, is_first: bool) -> Iterator[str]:
-    """How to read a part is said once."""
-    notes = (schedule.note(view), pressure.NOTE, array.NOTE) if is_first else ("", "", "")
-    yield section("Bottleneck", bottleneck.bottleneck(view))
-    yield section("Source and schedule" if view.operations else "Schedule", schedule.schedule(view), note=notes[0])
-    full = section("Pressure", pressure.pressure(view), note=notes[1])
-    drawn = (
-        section("Array", array.array(view.grid, found, view.program), note=notes[2]) if view.grid is not None else ""
-    )
-    yield f'<div class="beside">{drawn}{full}</div>' if drawn and full else drawn + full
-    yield moving
-    yield from map(tables.table, view.tables)
-    yield section("Lanes", lanes.lanes(view.lanes))
-    yield fold_section("Control flow", flow.flows(view.flows))
+def _resources(view: Report, found: Activity | None) -> str:
+    full = pressure.pressure(view)
+    drawn = array.array(view.grid, found, view.program) if view.grid is not None else ""
+    beside = f'<div class="beside"><div>{drawn}</div><div>{full}</div></div>' if drawn and full else drawn + full
+    listed = "".join(tables.titled(table) for table in view.tables if table.about == "resources")
+    return beside + listed + lanes.lanes(view.lanes)
 
 
-def _folded_sections(shown: Shown) -> str:
-    columns = "".join(f"<div><h3>after {escape(name)}</h3>{listing(run_text)}</div>" for name, run_text in shown.passes)
+def _files(shown: Shown) -> str:
+    """What most readers do not need, folded: control flow, forms between passes, the listing."""
+    drawn = "".join(flow.flows(view.flows) for view in shown.views)
+    columns = "".join(f"<div><h3>after {escape(name)}</h3>{listing(text)}</div>" for name, text in shown.passes)
     passes = fold_section("Passes", f'<div class="columns">{columns}</div>') if columns else ""
-    return passes + (fold_section("Listing", listing(shown.listing)) if shown.listing else "")
+    listed = fold_section("Listing", listing(shown.listing)) if shown.listing else ""
+    return section("Files", fold_section("Control flow", drawn) + passes + listed, key="files")
 
 
 def listing(content: str) -> str:

@@ -19,12 +19,17 @@ Rows = Sequence[tuple[str, str]]
 
 
 def page(
-    data: Mapping[str, Json], summary: Rows, scalars: Mapping[str, str], views: Sequence[Report], listing: str = ""
+    data: Mapping[str, Json],
+    summary: Rows,
+    scalars: Mapping[str, str],
+    views: Sequence[Report],
+    listing: str = "",
+    account: str = "",
 ) -> str:
     """`data` is what `run --json` prints, `summary` the rows that a reader wants first, `scalars` are outputs of one
-    number, with a view for each phase."""
+    number, with a view for each phase; `account` are the lines of the account of cycles."""
     head = [headline(data), *(f"{name} = {value}" for name, value in scalars.items()), ""]
-    sections = ["\n".join([*head, *(f"  {what:20} {value}" for what, value in summary)])]
+    sections = ["\n".join([*head, *(f"  {what:20} {value}" for what, value in summary)]), account]
     for title, view in list_titles(views):
         bottleneck = f"Bottleneck: {view.bottleneck}" if view.bottleneck else ""
         tables = ["\n".join(_table(table)) for table in view.tables]

@@ -23,6 +23,7 @@ from polyloom.riscv import symbols
 from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.model import Machine
 from polyloom.riscv.names import Isa
+from polyloom.riscv.timing import Core, Pace
 
 _PLACE: Final = re.compile(r"(?P<name>[^:\[\]]+)(?::(?P<type>[a-z]+[0-9]*))?(?P<extents>(?:\[[0-9]{1,18}\])*)")
 _TYPES: Final = {f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)} | {
@@ -46,8 +47,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of a run: outputs, exit code, executed instructions, standard output, and the addresses of the first
-    instructions.
+    """Result of a run: outputs, exit code, executed instructions, standard output, the addresses of the first
+    instructions, and of a hart that counts its cycles and what each instruction took.
     """
 
     outputs: dict[str, np.ndarray[Any, Any]]
@@ -55,6 +56,8 @@ class Outcome:
     instructions: int
     output: bytes
     executed: NDArray[np.uint64]
+    cycles: int = 0
+    paces: tuple[Pace, ...] = ()
 
 
 def resolve_place(text: str, known: Mapping[str, tuple[int, int]]) -> Place:
@@ -93,13 +96,14 @@ def run_program(
     limit: int,
     watch: Callable[[int], None] | None = None,
     record: int = 0,
+    core: Core | None = None,
 ) -> Outcome:
     """Run of an ELF file of any tool on `inputs`; `wanted` are the places of outputs. Errors: PL0232 for inputs, PL0811
     for places, PL0910 to PL0915.
     """
     image: Image = elf_image(data, isa)
     known = symbols.symbol_extents(data)
-    machine = Machine(image)
+    machine = Machine(image, core=core)
     for name, array in inputs.items():
         place = resolve_place(name, known)
         _check_input(name, place, array)
@@ -108,7 +112,9 @@ def run_program(
     taken = {name: _output_extent(name, resolve_place(name, known)) for name in wanted}
     done = machine.run(limit=limit, watch=watch, record=record)
     outputs = {name: _read_array(machine, address, dtype, shape) for name, (address, dtype, shape) in taken.items()}
-    return Outcome(outputs, done.exit_code or 0, done.instructions, machine.output, done.executed)
+    return Outcome(
+        outputs, done.exit_code or 0, done.instructions, machine.output, done.executed, machine.clock, machine.paces
+    )
 
 
 def _check_input(name: str, place: Place, array: np.ndarray[Any, Any]) -> None:

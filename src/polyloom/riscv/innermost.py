@@ -15,6 +15,11 @@ _LINE: Final = re.compile(r"^ *([0-9a-f]+): [0-9a-f]+ +(\S+)(.*)$")
 _TARGET: Final = re.compile(r"(-\d+)$")
 
 
+def list_mnemonics(listing: str) -> Iterator[tuple[int, str]]:
+    """Address and mnemonic of each instruction of a listing."""
+    yield from ((int(found[1], 16), found[2]) for found in _instruction_lines(listing))
+
+
 def innermost_loops(listing: str) -> Iterator[list[tuple[int, str]]]:
     """Lines of each innermost loop, with their addresses."""
     lines = [(int(found[1], 16), found[2], found[3], found[0]) for found in _instruction_lines(listing)]

@@ -24,6 +24,7 @@ from polyloom.riscv.encode import decode
 from polyloom.riscv.header import extension_bits
 from polyloom.riscv.image import Image
 from polyloom.riscv.names import Isa
+from polyloom.riscv.timing import Core, Pace, describe_paces, instruction_costs
 
 RA, SP, A0 = 1, 2, 10
 # In the order of the enumeration in native/riscv/hart.hpp, whose numbers the native run returns.
@@ -65,21 +66,24 @@ class Run:
 class Machine:
     """Hart with an image in its memory; all registers 0 but for sp. Errors: PL0910 where the image does not fit."""
 
-    def __init__(self, image: Image, room: int = STACK) -> None:
-        """`room` is the number of bytes above the image."""
+    def __init__(self, image: Image, room: int = STACK, core: Core | None = None) -> None:
+        """`room` is the number of bytes above the image. With a core the hart counts, and takes its time."""
         self.isa: Final = image.isa
         self.base: Final = min(s.address for s in image.segments) // _PAGE * _PAGE
         end = max(s.address + s.size for s in image.segments)
         self.size: Final = min((end - self.base + room + _PAGE - 1) // _PAGE * _PAGE, (1 << image.isa.xlen) - self.base)
         code = [s for s in image.segments if s.is_code]
         start, stop = min(s.address for s in code), max(s.address + s.size for s in code)
+        self._image: Final = image
+        self._start: Final = start
+        costs = None if core is None else instruction_costs(image, core)
         try:
             # An image may name addresses far apart, and the memory is one span: refused here, before the system runs
             # out of memory.
             if self.size > min(_LARGEST, available_bytes()):
                 raise MemoryError
             self._hart: Final = riscv.Hart(
-                image.isa.xlen, extension_bits(image.isa.extensions), self.base, self.size, start, stop - start
+                image.isa.xlen, extension_bits(image.isa.extensions), self.base, self.size, start, stop - start, costs
             )
         except MemoryError:
             raise input_error(
@@ -115,6 +119,16 @@ class Machine:
     def moved(self) -> int:
         """The bytes of all loads and stores; those of an atomic operation count once."""
         return self._hart.moved
+
+    @property
+    def clock(self) -> int:
+        """Cycles of a hart that counts; 0 of others."""
+        return self._hart.clock
+
+    @property
+    def paces(self) -> tuple[Pace, ...]:
+        """What each instruction took, of a hart that counts; nothing of others."""
+        return describe_paces(self._image, self._start, self._hart.paces)
 
     def set_x(self, number: int, value: int) -> None:
         """Sets an integer register to `value` modulo 2**XLEN."""

@@ -16,7 +16,7 @@ from polyloom import files
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
-from polyloom.report import notebook, run_page, run_text
+from polyloom.report import account_text, notebook, run_page, run_text
 from polyloom.report import verdict as words
 from polyloom.run import inputs as made
 from polyloom.run import source_loops
@@ -141,6 +141,7 @@ class Instance(File):
         *,
         seed: int = 0,
         trace: bool = False,
+        account: bool = False,
         fill: Fill | None = None,
         wanted: tuple[str, ...] = (),
         progress: Progress | None = None,
@@ -150,7 +151,7 @@ class Instance(File):
         arrays, and numbers or texts of scalars; `wanted` are further outputs of an open program; `own` are options of
         the target."""
         return self.finish_job(
-            self.job(given, seed=seed, trace=trace, fill=fill, wanted=wanted, progress=progress, **own)
+            self.job(given, seed=seed, trace=trace, account=account, fill=fill, wanted=wanted, progress=progress, **own)
         )
 
     def job(
@@ -159,6 +160,7 @@ class Instance(File):
         *,
         seed: int = 0,
         trace: bool = False,
+        account: bool = False,
         fill: Fill | None = None,
         wanted: tuple[str, ...] = (),
         progress: Progress | None = None,
@@ -169,7 +171,7 @@ class Instance(File):
         check_overlaps(self.signature, given, None if subject is None else subject.in_place)
         values, inputs = self._inputs(given, seed, fill)
         options = replace(self.options or self.target.options(), **own)
-        return Job(inputs, self.place, options, values, wanted, trace, progress)
+        return Job(inputs, self.place, options, values, wanted, trace, account, progress)
 
     def finish_job(self, job: Job, execution: Execution | None = None) -> Result:
         """Result of a job, compared with the oracles; an `execution` is what the target made of it already."""
@@ -378,7 +380,14 @@ class Result:
             **self.outcome.facts,
             **own,
             **timed,
+            **self._account_data,
         }
+
+    @property
+    def _account_data(self) -> dict[str, Json]:
+        """The account as plain values, where it was asked for."""
+        found = self.account if self.traced.account else None
+        return {} if found is None else {"account": account_text.as_json(found)}
 
     @property
     def _parameters(self) -> Json:
@@ -415,8 +424,16 @@ class Result:
         return "" if self.views else self.instance.listing
 
     def report(self) -> str:
-        """Text that `polyloom run` prints."""
-        return run_text.page(self.data, self._summary, self._scalars, self.views, self._listing)
+        """Text that `polyloom run` prints, with the account where it was asked for."""
+        found = self.account if self.traced.account else None
+        told = "" if found is None else account_text.text(found, self._statements(found))
+        return run_text.page(self.data, self._summary, self._scalars, self.views, self._listing, told)
+
+    def _statements(self, account: Account) -> dict[int, str]:
+        """Lines of the source that an account is of."""
+        texts = self._texts
+        chosen = texts.get(account.file) or (next(iter(texts.values())) if len(texts) == 1 else "")
+        return {n: " ".join(line.split()) for n, line in enumerate(chosen.split("\n"), 1)}
 
     @property
     def _scalars(self) -> dict[str, str]:
@@ -441,6 +458,7 @@ class Result:
                 self._source,
                 self._without_source,
                 self.trace.notice,
+                self.account,
             )
         )
 

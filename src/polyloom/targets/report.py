@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from polyloom.targets.provenance import Provenance
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A named table: a title, the columns' heads, and rows of as many cells."""
+    """A named table: a title, the columns' heads, and rows of as many cells. `about` says in which section of a page it
+    stands.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    about: Literal["resources", "memory"] = "resources"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,11 @@ def table(given: Table) -> str:
     return section(given.title, wrap_scrolling(grid(given)))
 
 
+def titled(given: Table) -> str:
+    """Table under a heading of its own within a section."""
+    return f"<h3>{escape(given.title)}</h3>{wrap_scrolling(grid(given))}"
+
+
 def grid(given: Table) -> str:
     """The table alone."""
     # By the column, not the cell: a dash among numbers stands with them.

@@ -24,6 +24,7 @@ from polyloom.riscv.backend import abi
 from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.model import LIMIT, RA, SP, Machine
 from polyloom.riscv.names import Isa
+from polyloom.riscv.timing import Core, Pace
 
 # A cache line of common machines, more than any type needs.
 _ALIGNMENT: Final = 64
@@ -39,13 +40,15 @@ _ONES: Final = 0xFFFFFFFF << 32
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Result of a call: what the function returned, its executed instructions, the bytes that these loaded and stored,
-    and the addresses of those that were to be kept.
+    the addresses of those that were to be kept, and of a hart that counts its cycles and what each instruction took.
     """
 
     result: Number | None
     instructions: int
     moved: int
     executed: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64), compare=False)
+    cycles: int = field(default=0, compare=False)
+    paces: tuple[Pace, ...] = field(default=(), compare=False)
 
 
 def call(
@@ -56,13 +59,14 @@ def call(
     limit: int = LIMIT,
     watch: Callable[[int], None] | None = None,
     record: int = 0,
+    core: Core | None = None,
 ) -> Outcome:
     """Runs the file on one argument per parameter; arrays are changed in place.
 
     `watch` hears how many instructions were executed; the addresses of the first `record` of them are kept. Errors:
     PL0910 to PL0915.
     """
-    return call_image(elf_image(executable, isa), function, arguments, limit, watch, record)
+    return call_image(elf_image(executable, isa), function, arguments, limit, watch, record, core)
 
 
 def call_image(
@@ -72,6 +76,7 @@ def call_image(
     limit: int = LIMIT,
     watch: Callable[[int], None] | None = None,
     record: int = 0,
+    core: Core | None = None,
 ) -> Outcome:
     """Call of the entry function of a loaded image; otherwise as `call`."""
     isa = image.isa
@@ -80,7 +85,7 @@ def call_image(
     _check_sizes(arrays)
     # A gap behind each array: an access past its end reads other bytes than the host would, and shows as a difference.
     room = sum(a.nbytes + 2 * _ALIGNMENT for a in arrays)
-    machine = Machine(image, room + _ALIGNMENT + len(_GUARD) + STACK)
+    machine = Machine(image, room + _ALIGNMENT + len(_GUARD) + STACK, core)
     addresses: list[int] = []
     for array in arrays:
         top = -(-top // _ALIGNMENT) * _ALIGNMENT
@@ -103,7 +108,8 @@ def call_image(
     for array, address in zip(arrays, addresses, strict=True):
         # Copied back in place, as C functions change their arrays.
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
-    return Outcome(_read_result(machine, isa, function), done.instructions, machine.moved, done.executed)
+    result = _read_result(machine, isa, function)
+    return Outcome(result, done.instructions, machine.moved, done.executed, machine.clock, machine.paces)
 
 
 def _check_sizes(arrays: Sequence[np.ndarray]) -> None:

@@ -10,7 +10,9 @@ from typing import Final, cast
 
 from polyloom.diagnostics import input_error
 from polyloom.ir.signature import Signature
+from polyloom.riscv import source_lines
 from polyloom.riscv.assembly.open_files import folder_files
+from polyloom.targets.account import Account
 from polyloom.targets.minion.compile import compile_plan
 from polyloom.targets.minion.machine import load, members, resolve
 from polyloom.targets.minion.map.form import FORM
@@ -19,6 +21,7 @@ from polyloom.targets.minion.memory_map import reset_address
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, parse_place
 from polyloom.targets.minion.run import compiled_file
+from polyloom.targets.minion.run.account import Counted, account, instruction_kinds
 from polyloom.targets.minion.run.costs import costs
 from polyloom.targets.minion.run.run_report import reports
 from polyloom.targets.minion.run.simulate import simulate
@@ -72,6 +75,15 @@ def _report(program: Program, execution: Execution) -> Sequence[Report]:
     return reports(execution.facts, execution.cycles, listing(program.data))
 
 
+def _account(program: Program, execution: Execution) -> Account | None:
+    """Account of a timed run that counted for it."""
+    counted = cast("Counted | None", execution.counted)
+    if counted is None or execution.cycles is None:
+        return None
+    kinds = instruction_kinds(listing(program.data))
+    return account(counted, execution.cycles, kinds, source_lines.decode_lines(program.data))
+
+
 def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
     return assemble(text, name, reset_address(place.machine), open_file=folder_files(options.include))
 
@@ -91,6 +103,7 @@ TARGET: Final = Target(
     summary=compiled_file.summary,
     report=_report,
     costs=costs,
+    account=_account,
     options=Options,
     # Tiles, grids and unrolling depend on sizes, so that each size is a program of its own.
     per_size=True,

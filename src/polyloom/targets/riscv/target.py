@@ -32,14 +32,19 @@ from polyloom.riscv.disassemble import addresses, listing
 from polyloom.riscv.image import MAGIC, elf_image, is_riscv, raw_image
 from polyloom.riscv.names import Isa, parse_isa
 from polyloom.riscv.source_lines import Lines
+from polyloom.riscv.timing import COUNTING, Core, Pace
+from polyloom.targets.account import Account
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
+from polyloom.targets.riscv import core_file
+from polyloom.targets.riscv.account import Counted, account
+from polyloom.targets.riscv.core_file import CoreFile
 from polyloom.targets.riscv.costs import costs
 from polyloom.targets.riscv.options import Options
 from polyloom.targets.riscv.trace import LONGEST, trace
 from polyloom.targets.subject import Progress, Subject
-from polyloom.targets.target import Execution, Job, Json, Kind, Target
+from polyloom.targets.target import Execution, Job, Json, Kind, Program, Target
 
 _DEFAULT: Final = "rv64gc"
 _ALL: Final = "gc_zicond_zbb"
@@ -52,16 +57,27 @@ _PROGRAM: Final = Kind(".elf", "RISC-V executable")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Place of a program: an instruction set."""
+    """Place of a program: an instruction set, or a core that has one, which models time."""
 
     isa: Isa
+    core: CoreFile | None = None
 
     def __str__(self) -> str:
-        return str(self.isa)
+        return str(self.isa) if self.core is None else self.core.name
+
+
+def _place(text: str) -> Place:
+    """Errors: PL0901."""
+    if text.endswith(".toml") or text in core_file.MEMBERS.names():
+        found = core_file.load(text)
+        return Place(found.isa, found)
+    return Place(parse_isa(text or _DEFAULT, "--on"))
 
 
 def _describe_isa(name: str) -> str:
-    """Instruction set as TOML. Errors: PL0901."""
+    """Instruction set or core as TOML. Errors: PL0901."""
+    if name.endswith(".toml") or name in core_file.MEMBERS.names():
+        return core_file.resolve(core_file.load(name))
     isa = parse_isa(name, "the machine")
     # Single letters come first, as in the names of instruction sets (RISC-V unprivileged manual, naming conventions).
     extensions = ", ".join(f'"{found}"' for found in sorted(isa.extensions, key=lambda found: (len(found), found)))
@@ -109,7 +125,7 @@ def _compile(
     if subject.form == "image":
         return _link_images(cast("tuple[Given, ...]", subject.content), place.isa)
     content = cast(function.Content, subject.content)
-    note = notes.Note(str(place), subject.signature)
+    note = notes.Note(str(place.isa), subject.signature)
     # Arrays of a Python kernel never overlap, which C cannot say; loads may move past stores then.
     program = assume_distinct_arrays(content.function) if content.distinct else content.function
     made = compile_function(
@@ -142,17 +158,38 @@ def _assemble(text: str, name: str, place: Place, options: Options) -> bytes:
 def _run(data: bytes, job: Job) -> Execution:
     """Run of a file: a function of ours is called, another program starts at its entry."""
     options, isa = cast(Options, job.options), _file_isa(data, cast("Place | None", job.place))
+    core = _core(job)
     limit = options.max_instructions
     watch = _watch(job.progress, limit)
     # Addresses are recorded only for a trace: recording takes time and memory for each instruction.
     found, record = notes.decode_note(data), LONGEST if job.trace else 0
     if found is None:
-        done = foreign.run_program(data, isa, job.inputs, job.wanted, limit, watch, record)
+        done = foreign.run_program(data, isa, job.inputs, job.wanted, limit, watch, record, core)
         text = done.output.decode("utf-8", "replace")
         facts: dict[str, Json] = {**_code_size(data, isa), "exit_code": done.exit_code, "standard_output": text}
         made = trace(data, isa, done.executed, done.instructions)
-        return Execution(done.outputs, None, done.instructions, {"instructions": done.instructions, **facts}, made)
+        facts = {"instructions": done.instructions, **facts}
+        counted = _counted(core, done.cycles, done.paces)
+        cycles = done.cycles if core is not None and core.is_timed else None
+        return Execution(done.outputs, cycles, done.instructions, facts, made, counted=counted)
     return _call_function(data, isa, found.signature, job, limit, watch, record)
+
+
+def _core(job: Job) -> Core | None:
+    """Core of a run: that of the place, or one that only counts where the account is asked for."""
+    place = cast("Place | None", job.place)
+    if place is not None and place.core is not None:
+        return place.core.core
+    return COUNTING if job.account else None
+
+
+def _counted(core: Core | None, cycles: int, paces: Sequence[Pace]) -> Counted | None:
+    return None if core is None else Counted(cycles, paces, core.is_timed)
+
+
+def _account(program: Program, execution: Execution) -> Account | None:
+    counted = cast("Counted | None", execution.counted)
+    return None if counted is None else account(counted, source_lines.decode_lines(program.data))
 
 
 def _call_function(
@@ -169,7 +206,8 @@ def _call_function(
     # Types as the calling convention needs them: which register an argument is in depends on them.
     declared = notes.function_declaration(signature)
     try:
-        done = call(data, isa, declared, passed, limit, watch, record)
+        core = _core(job)
+        done = call(data, isa, declared, passed, limit, watch, record, core)
     except PolyloomError as error:
         raise _limit_error(error, signature.name, limit) from None
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
@@ -182,7 +220,9 @@ def _call_function(
         "elf_bytes": len(data),
     }
     made = trace(data, isa, done.executed, done.instructions)
-    return Execution(outputs, None, done.instructions, facts, made, done.moved)
+    cycles = done.cycles if core is not None and core.is_timed else None
+    counted = _counted(core, done.cycles, done.paces)
+    return Execution(outputs, cycles, done.instructions, facts, made, done.moved, counted)
 
 
 def _limit_error(error: PolyloomError, name: str, limit: int) -> PolyloomError:
@@ -253,7 +293,7 @@ TARGET: Final = Target(
     takes=(function.form(_model), IMAGE),
     kinds=(_PROGRAM,),
     owns=_owns,
-    place=lambda text: Place(parse_isa(text or _DEFAULT, "--on")),
+    place=_place,
     signature=_signature,
     compile=_compile,
     run=_run,
@@ -267,8 +307,9 @@ TARGET: Final = Target(
         source_lines.decode_lines(program.data),
         execution,
     ),
+    account=_account,
     as_json=_inspect,
-    members=lambda: _MEMBERS,
+    members=lambda: (*_MEMBERS, *core_file.MEMBERS.names()),
     describe=_describe_isa,
     assemble=_assemble,
     verify=_verify,

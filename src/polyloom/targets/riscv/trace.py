@@ -8,7 +8,6 @@ those of one class go to one unit of many cores.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,25 +20,12 @@ from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import instruction_text
 from polyloom.riscv.encode import decode, expand_compressed
 from polyloom.riscv.image import Image, elf_image
+from polyloom.riscv.instruction_class import CLASSES, instruction_class
 from polyloom.riscv.names import Isa
 from polyloom.targets.activity import Columns, Group
 from polyloom.targets.trace import Deferred, Span, Trace
 
 LONGEST: Final = 1 << 18
-CLASSES: Final = ("integer", "multiply", "divide", "load", "store", "branch", "jump", "float", "atomic", "system")
-# The order matters: `f.*` would also match the loads, stores and fences above it.
-_KINDS: Final = (
-    ("jump", re.compile(r"jalr?")),
-    ("branch", re.compile(r"b(eq|ne|ltu?|geu?)")),
-    ("atomic", re.compile(r"(lr|sc|amo\w+)\..*|fence(\.tso)?")),
-    ("system", re.compile(r"e(call|break)|csr.*|fence\.i")),
-    ("load", re.compile(r"l[bhw]u?|ld|fl[wd]")),
-    ("store", re.compile(r"s[bhwd]|fs[wd]")),
-    ("multiply", re.compile(r"mul\w*")),
-    ("divide", re.compile(r"(div|rem)\w*")),
-    ("float", re.compile(r"f.*")),
-)
-"""By mnemonic of what a compressed instruction stands for; whatever is none of them is of integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +36,6 @@ class _Place:
     kind: str
     text: str
     arguments: tuple[tuple[str, str], ...]
-
-
-def instruction_class(mnemonic: str) -> str:
-    """The class of an instruction that is not compressed."""
-    return next((kind for kind, names in _KINDS if names.fullmatch(mnemonic)), CLASSES[0])
 
 
 def trace(data: bytes, isa: Isa, executed: NDArray[np.uint64], instructions: int) -> Trace:

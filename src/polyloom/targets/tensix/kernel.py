@@ -17,6 +17,7 @@ from polyloom.targets.target import Execution, Job, Json
 from polyloom.targets.tensix.kernel_form import Kernel, open_signature
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.run import events, kernel_run
+from polyloom.targets.tensix.run.account import count_tiles
 from polyloom.targets.tensix.run.kernel_run import KernelRun
 from polyloom.targets.tensix.run.reference import BITS
 from polyloom.targets.tensix.source import note as notes
@@ -85,12 +86,14 @@ def execute(data: bytes, job: Job) -> Execution:
         hazards=options.hazards,
         max_cycles=options.max_cycles,
         tracing=job.trace,
+        accounting=job.account,
     )
     outputs = kernel_run.read_outputs(ran, inputs, job.wanted, note.dest)
     # The comparison is of all of Dst, so that a store to a wrong row is noticed, too.
     outputs[BITS] = ran.tile.dst.copy()
     trace = events.trace(ran.tile, note.lines) if job.trace else Trace()
-    return Execution(outputs, ran.outcome.cycles, ran.vector, run_facts(note, ran), trace)
+    counted = count_tiles([ran.tile]) if job.account else None
+    return Execution(outputs, ran.outcome.cycles, ran.vector, run_facts(note, ran), trace, counted=counted)
 
 
 def run_facts(note: Note, ran: KernelRun) -> dict[str, Json]:

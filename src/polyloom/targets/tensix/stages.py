@@ -69,7 +69,7 @@ def compile_subject(subject: Subject, place: Place, values: Mapping[str, int]) -
 
 def run(data: bytes, job: Job) -> Execution:
     """Execution of loops on a tile. Errors: PL1220 to PL1222, PL1234, PL1236."""
-    limits = running.Limits(job.options.hazards, job.options.max_cycles, job.trace)
+    limits = running.Limits(job.options.hazards, job.options.max_cycles, job.trace, job.account)
     if (spread := spread_note.decode(data)) is not None:
         return spreading.run(data, spread, job.inputs, limits)
     return running.run(data, _note(data), job.inputs, limits)

@@ -6,12 +6,13 @@ vector kernels are compiled for core T1, loops for T0, T1 and T2.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from polyloom.diagnostics import Diagnostic, input_error
 from polyloom.ir.signature import Signature
 from polyloom.riscv import source_lines
 from polyloom.riscv.image import MAGIC
+from polyloom.targets.account import Account
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Given, Job, Json, Kind, Program, Target
 from polyloom.targets.tensix import kernel
@@ -19,6 +20,7 @@ from polyloom.targets.tensix import stages as loops
 from polyloom.targets.tensix.kernel_form import KERNEL, kernel_content
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
+from polyloom.targets.tensix.run.account import Counted, account
 from polyloom.targets.tensix.run.costs import costs
 from polyloom.targets.tensix.run.simulate import simulate
 from polyloom.targets.tensix.source import note as notes
@@ -101,6 +103,17 @@ def _facts(given: Program, execution: Execution | None) -> Mapping[str, Json]:
     return _program_facts(given.data) if execution is None else {}
 
 
+def _account(program: Program, execution: Execution) -> Account | None:
+    """Account of a run that counted for it."""
+    counted = cast("Counted | None", execution.counted)
+    if counted is None or execution.cycles is None:
+        return None
+    lines = (
+        source_lines.decode_lines(program.data) if loops.owns(program.data) else kernel.read_note(program.data).lines
+    )
+    return account(counted, execution.cycles, lines)
+
+
 def _program_facts(data: bytes) -> Mapping[str, Json]:
     return {} if loops.owns(data) else kernel.program_facts(kernel.read_note(data))
 
@@ -126,6 +139,7 @@ TARGET: Final = Target(
     facts=_facts,
     made=_program_facts,
     summary=_summary,
+    account=_account,
     costs=lambda made, execution: costs(made, execution, _member(made.data)),
     verify=_verify_executable,
     options=Options,

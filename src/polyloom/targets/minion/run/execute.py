@@ -39,6 +39,7 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
         options.max_cycles,
         options.errata,
         job.trace,
+        job.account,
     )
     inputs = input_bytes(note, job.inputs)
     done = model.run(program, inputs, setup)
@@ -53,7 +54,7 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
         "extrapolated": list(done.outcome.extrapolated),
         "elf_bytes": len(data),
     }
-    return Execution(outputs, cycles, done.outcome.instructions, facts, spans)
+    return Execution(outputs, cycles, done.outcome.instructions, facts, spans, counted=done.outcome.counted)
 
 
 def _check_end(outcome: Outcome, program: Program, setup: Setup) -> None:

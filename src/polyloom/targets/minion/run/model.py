@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 from polyloom.targets.minion.options import MAX_CYCLES, Hazards
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import timing
+from polyloom.targets.minion.run.account import Counted
 from polyloom.targets.minion.words.program import Program
 from polyloom.targets.target import Json
 
@@ -37,6 +38,7 @@ class Setup:
     max_cycles: int = MAX_CYCLES
     errata: bool = False
     trace: bool = False
+    account: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Trap:
 class Outcome:
     """Outcome of a run. `cycles` is None without time. `hart` is the one that failed, trapped, or was running when the
     cycles had passed, -1 where there is none; `pc` is where it was. `events` are the trace, whole up to the cycle
-    `cut`.
+    `cut`, and `counted` is for the account of cycles.
     """
 
     stop: Stop
@@ -72,6 +74,7 @@ class Outcome:
     extrapolated: Sequence[str] = ()
     events: Sequence[Event] = ()
     cut: int | None = None
+    counted: Counted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,7 @@ def _options(setup: Setup) -> dict[str, int]:
         "max_cycles": setup.max_cycles,
         "errata": setup.errata,
         "trace": setup.trace,
+        "account": setup.account,
         "most_spans": MOST_SPANS,
     }
 
@@ -139,6 +143,7 @@ def _outcome(found: Result, setup: Setup) -> Outcome:
         timing.extrapolated_parameters(found["used"]),
         found["events"],
         found["cut"],
+        Counted(found["account"], found["lives"]) if setup.account and not setup.functional else None,
     )
 
 

@@ -50,14 +50,14 @@ def _bytes(facts: Mapping[str, Json], cycles: int | None) -> Table | None:
         for level, title in _LEVELS.items()
         if found.get(level)
     ]
-    return Table("Bytes by level", ("from and to", "bytes", "a cycle"), tuple(rows)) if rows else None
+    return Table("Bytes by level", ("from and to", "bytes", "a cycle"), tuple(rows), "memory") if rows else None
 
 
 def _intermediates(facts: Mapping[str, Json]) -> Table | None:
     """Table of the arrays between phases: where each lies, and its bytes."""
     rows = cast("Sequence[tuple[str, str, int]]", facts.get("intermediates") or ())
     found = tuple((name, where, f"{size:,}") for name, where, size in rows)
-    return Table("Arrays between phases", ("array", "in", "bytes"), found) if found else None
+    return Table("Arrays between phases", ("array", "in", "bytes"), found, "memory") if found else None
 
 
 def _waits(facts: Mapping[str, Json]) -> Table | None:

@@ -65,12 +65,13 @@ def run(
     hazards: Any = "error",
     max_cycles: int = 10**8,
     tracing: bool = False,
+    accounting: bool = False,
 ) -> KernelRun:
     """Run of a kernel's executable over its inputs. Errors: PL1220 to PL1226, PL1290 and PL1291 for inputs that do not
     fit the kernel.
     """
     tile = Tile(note.member, hazards)
-    tile.native.tracing = tracing
+    tile.native.tracing, tile.native.accounting = tracing, accounting
     tile.release("t1", load_program(tile, data))
     form, placed = dst_inputs(inputs, note.dest)
     for at, array in placed.items():

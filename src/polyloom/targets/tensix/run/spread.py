@@ -17,6 +17,7 @@ from polyloom.riscv import symbols
 from polyloom.riscv.image import elf_image
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.options import CORES
+from polyloom.targets.tensix.run.account import count_tiles
 from polyloom.targets.tensix.run.grid import Grid
 from polyloom.targets.tensix.run.stages import Limits
 from polyloom.targets.tensix.run.tile import UNITS, Outcome
@@ -40,7 +41,8 @@ def run(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], limits: Limi
     operations = sum(tile.native.unit(n)[0] for tile in grid.tiles for n in range(1, len(UNITS)))
     facts = _facts(grid, note, max(1, outcome.cycles))
     outputs = {note.output.array: read_result(grid, note)}
-    return Execution(outputs, outcome.cycles, operations, facts, detail=moved)
+    counted = count_tiles(grid.tiles) if limits.account else None
+    return Execution(outputs, outcome.cycles, operations, facts, detail=moved, counted=counted)
 
 
 def execute_spread(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], limits: Limits) -> tuple[Grid, Outcome]:
@@ -52,6 +54,7 @@ def execute_spread(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], l
     segments = elf_image(data, CORE).segments
     starts = {symbol: address for address, symbol in symbols.read_tables(data).names.items()}
     for tile, words in zip(grid.tiles, note.tables, strict=True):
+        tile.native.accounting = limits.account
         for segment in segments:
             tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
         table = np.array(words, "<u4").view(np.uint8)

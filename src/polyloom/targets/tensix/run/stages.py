@@ -18,6 +18,7 @@ from polyloom.riscv.image import elf_image
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.options import CORES
 from polyloom.targets.tensix.run import events
+from polyloom.targets.tensix.run.account import Counted, count_tiles
 from polyloom.targets.tensix.run.stage_facts import Mark, stage_facts, stage_mark, tile_facts
 from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.tensix.words.arrays import tiles
@@ -37,11 +38,12 @@ _T2: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a run: `--hazards`, `--max-cycles`, and whether there is a trace."""
+    """Limits of a run: `--hazards`, `--max-cycles`, and whether there is a trace and an account of cycles."""
 
     hazards: Hazards = "error"
     max_cycles: int = MAX_CYCLES
     trace: bool = False
+    account: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Executed:
     trace: Trace
     marks: tuple[Mark, ...]
     moved: int
+    counted: Counted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def execute_cores(
     the word at `watched` is the end of a stage. Errors: PL1220 to PL1222, PL1236.
     """
     tile = Tile(hazards=limits.hazards, port=DramPort(memory) if memory else None)
-    tile.native.tracing = limits.trace
+    tile.native.tracing, tile.native.accounting = limits.trace, limits.account
     for each in laid:
         view = tile.dram if each.in_dram else tile.l1
         view[each.address : each.address + len(each.content)] = each.content
@@ -103,7 +106,8 @@ def execute_cores(
     operations = sum(tile.native.unit(n)[0] for n in range(1, len(UNITS)))
     spans = events.trace(tile, source_lines.decode_lines(data)) if limits.trace else Trace()
     facts = tile_facts(tile, data)
-    return Executed(tile.l1, tile.dram, cycles, operations, facts, spans, tuple(marks), tile.native.moved)
+    counted = count_tiles([tile]) if limits.account else None
+    return Executed(tile.l1, tile.dram, cycles, operations, facts, spans, tuple(marks), tile.native.moved, counted)
 
 
 def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
@@ -131,7 +135,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
         **({"reason": note.reason} if note.reason else {}),
         **ran.facts,
     }
-    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved)
+    return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved, ran.counted)
 
 
 def _output_shape(note: Note, name: str) -> tuple[int, ...]:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Account of cycles on a page: one stacked bar with figures, what to change, the account over time, and the source with
+a profile column (docs/account.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Final
+
+from polyloom.report.page.source import line_key
+from polyloom.report.page.svg import picture
+from polyloom.targets.account import CATEGORIES, Account, Category, Timeline
+from polyloom.targets.account_advice import percent
+
+_COLOURS: Final[Mapping[Category, str]] = {name: f"k{n}" for n, name in enumerate(CATEGORIES)}
+"""Classes of the style sheet, one for each class of cycles."""
+_AROUND: Final = 3
+_WIDTH, _HEIGHT = 720, 96
+
+
+def account(found: Account | None, source: tuple[str, str] | None) -> str:
+    """Section's content; empty where there is no account. `source` is the name and text of the file that lines are
+    of.
+    """
+    if found is None or not found.unit_cycles:
+        return ""
+    units = f"{found.units:,} unit{'' if found.units == 1 else 's'} × {found.cycles:,} {found.counts}"
+    said = f"<p>{escape(found.advice[:1].upper() + found.advice[1:])}.</p>"
+    head = f'<p class="note">{units}: {found.unit_cycles:,} in all, each in one class.</p>'
+    profile = "" if source is None else _profile(found, *source)
+    return head + _bar(found) + said + _legend(found) + _timeline(found) + profile
+
+
+def _bar(found: Account) -> str:
+    """One bar, whose parts are as wide as their classes are large; a part tells its figure where it has room."""
+    parts = "".join(
+        f'<i class="{_COLOURS[name]}" style="flex:{n}" title="{escape(name)} {percent(found, n)}">'
+        f"<b>{percent(found, n) if found.share(n) >= 0.08 else ''}</b></i>"
+        for name, n in found.categories.items()
+    )
+    label = ", ".join(f"{name} {percent(found, n)}" for name, n in found.categories.items())
+    return f'<div class="stack" role="img" aria-label="{escape(label)}">{parts}</div>'
+
+
+def _legend(found: Account) -> str:
+    """A row for each class: colour, name, share, unit-cycles, and what most of it is of."""
+    rows = "".join(
+        f'<tr><td><i class="key {_COLOURS[name]}"></i>{escape(name)}</td><td class="n">{percent(found, n)}</td>'
+        f'<td class="n">{n:,}</td><td>{escape(_details(found, name))}</td></tr>'
+        for name, n in found.categories.items()
+    )
+    head = "<th>class</th><th>share</th><th>unit-cycles</th><th>most of it</th>"
+    return f'<div class="wide" tabindex="0"><table class="grid"><thead><tr>{head}</tr></thead>{rows}</table></div>'
+
+
+def _details(found: Account, name: Category) -> str:
+    shown = [f"{detail} {percent(found, n)}" for detail, n in list(found.details(name).items())[:3] if detail]
+    return ", ".join(shown)
+
+
+def _timeline(found: Account) -> str:
+    if found.timeline is None or not found.timeline.slices:
+        return ""
+    label = f"account over time, {found.timeline.step} cycles a column"
+    drawn = picture(_WIDTH, _HEIGHT, "".join(_columns(found.timeline)), label, "stacked")
+    return f'<h3>Over time</h3>{drawn}<p class="note">A column is {found.timeline.step:,} {found.counts}.</p>'
+
+
+def _columns(timeline: Timeline) -> Iterator[str]:
+    """A column for each slice, its classes above each other, work lowest."""
+    width = _WIDTH / len(timeline.slices)
+    for n, each in enumerate(timeline.slices):
+        total, below = sum(each.values()), 0.0
+        for name in CATEGORIES:
+            if not (own := each.get(name, 0)):
+                continue
+            height = _HEIGHT * own / total
+            y = _HEIGHT - below - height
+            yield (
+                f'<rect class="{_COLOURS[name]}" x="{n * width:.2f}" y="{y:.2f}" '
+                f'width="{width + 0.3:.2f}" height="{height:.2f}"/>'
+            )
+            below += height
+
+
+def _profile(found: Account, name: str, text: str) -> str:
+    """Source with a profile column: unit-cycles and share of each line; the hottest line is marked."""
+    lines = {line: n for line, n in found.lines.items() if line}
+    texts = text.splitlines()
+    shown = [line for line in lines if line <= len(texts)]
+    if not shown:
+        return ""
+    first, last = max(1, min(shown) - _AROUND), min(len(texts), max(shown) + _AROUND)
+    most = max(lines.values())
+    rows = "".join(
+        _row(found, line, texts[line - 1], lines.get(line, 0), most, line == found.hottest)
+        for line in range(first, last + 1)
+    )
+    rest = found.lines.get(0, 0)
+    of_none = f'<p class="note">{percent(found, rest)} belong to no line.</p>' if rest else ""
+    loop = next(iter(found.loops), "")
+    hottest = f", the hottest loop is {loop}, {percent(found, found.loops[loop])}" if loop else ""
+    note = f"Unit-{found.counts} by line; the hottest line is {found.hottest}{hottest}."
+    pane = f'<figure class="source profile"><figcaption>{escape(name)}</figcaption>'
+    return (
+        f'<h3>Profile</h3><p class="note">{escape(note)}</p>{pane}'
+        f'<ol start="{first}" style="--first:{first - 1}">{rows}</ol></figure>{of_none}'
+    )
+
+
+def _row(found: Account, line: int, text: str, unit_cycles: int, most: int, hot: bool) -> str:
+    share = f"{unit_cycles:,}  {percent(found, unit_cycles)}" if unit_cycles else ""
+    mark = ' class="hottest"' if hot else ""
+    width = f' style="--v:{unit_cycles / most:.3f}"' if unit_cycles else ""
+    return (
+        f'<li data-l="{line_key(0, line)}"{mark}><small{width}>{escape(share)}</small>'
+        f"<code>{escape(text)}</code></li>"
+    )

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cycle account of a run on minions: harts times cycles, from what the model counted for each hart and instruction
+(native/minion/timeline.hpp), by the line of the instruction.
+
+A hart works in the cycles in which it issues; a tensor operation runs beside it, so that waiting for one is a wait for
+a full unit, or for memory. What harts of one kind (thread 0 or 1 of a minion) do is one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.riscv import innermost
+from polyloom.riscv.instruction_class import instruction_class
+from polyloom.riscv.source_lines import Lines
+from polyloom.targets.account import Account, Category, Row, merge_rows
+from polyloom.targets.account_advice import advise
+
+_STALLS: Final[tuple[tuple[Category, str], ...]] = (
+    ("memory", "tensor load"),
+    ("memory", "operands of TenB"),
+    ("memory", "load into the scratchpad, id 0"),
+    ("memory", "load into the scratchpad, id 1"),
+    ("full unit", "tensor multiply-add"),
+    ("full unit", "quantizer"),
+    ("memory", "tensor store"),
+    ("synchronisation", "partner of a transfer"),
+    ("full unit", "registers of a tensor operation"),
+    ("synchronisation", "credit"),
+    ("synchronisation", "interrupt"),
+    ("synchronisation", "barrier"),
+    ("memory", "cache operation"),
+    ("memory", "data of a load"),
+    ("dependence", "result of an instruction"),
+    ("front", "instruction cache"),
+    ("full unit", "multiplier"),
+    ("dependence", "pipeline before a control register"),
+)
+"""By number of the model's `Stall`, whose first eight are classes of tensor operations."""
+Passed = tuple[int, int, int, int, int, Sequence[int]]
+"""Thread of a minion, pc, cycles in which it issued, in which the other hart had the slot, before an issue, stalls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the model counted: harts' cycles by instruction, and by hart its cycles up to its end."""
+
+    passed: Sequence[Passed]
+    lives: Sequence[int]
+
+
+def account(counted: Counted, cycles: int, kinds: Mapping[int, str], lines: Lines) -> Account:
+    """Account of a run of so many cycles; `kinds` are classes of instructions by address,
+    `lines` those of the words.
+    """
+    harts = len(counted.lives)
+    rows = [row for each in sorted(counted.passed) for row in _rows(each, kinds, lines)]
+    rows += [_rest(thread, counted.lives[thread::2], cycles) for thread in (0, 1)]
+    made = Account(harts, cycles, merge_rows(rows))
+    return replace(made, advice=advise(made))
+
+
+def instruction_kinds(listing: str) -> dict[int, str]:
+    """Mnemonic by address of a listing: tensor operations by name, scalar instructions by class."""
+    found = dict[int, str]()
+    for address, mnemonic in innermost.list_mnemonics(listing):
+        plain = mnemonic.removeprefix("c.")
+        scalar = not (plain.startswith("tensor_") or plain.endswith((".ps", ".pi")))
+        found[address] = instruction_class(plain) if scalar else plain
+    return found
+
+
+def loop_weights(counted: Counted) -> dict[int, int]:
+    """Cycles of all harts by address."""
+    found = dict[int, int]()
+    for _, pc, issued, turn, front, stalls in counted.passed:
+        found[pc] = found.get(pc, 0) + issued + turn + front + sum(stalls)
+    return found
+
+
+def _rows(passed: Passed, kinds: Mapping[int, str], lines: Lines) -> Iterator[Row]:
+    thread, pc, issued, turn, front, stalls = passed
+    place, unit = lines.at(pc), f"harts {thread}"
+    line = 0 if place is None else place.line
+    yield Row("work", kinds.get(pc, "instruction"), line, "", unit, issued)
+    yield Row("full unit", "issue slot, for the other hart", line, "", unit, turn)
+    yield Row("front", "taken branches and start", line, "", unit, front)
+    for number, cycles in enumerate(stalls):
+        if cycles:
+            category, detail = _STALLS[number]
+            yield Row(category, detail, line, "", unit, cycles)
+
+
+def _rest(thread: int, lives: Sequence[int], cycles: int) -> Row:
+    """Cycles behind the harts' ends: of those that work less than others, and of what is still under way."""
+    rest = sum(cycles - life for life in lives)
+    return Row("imbalance", "harts that have ended", 0, "", f"harts {thread}", rest)
