@@ -7,7 +7,7 @@ import pytest
 from tests.report.conftest import ROOT
 
 import polyloom as pl
-from polyloom.report.parts.bottleneck import bottleneck
+from polyloom.report.parts.bound import bound
 from polyloom.targets.report import Circuit, Report
 from polyloom.targets.tcpa.run.grid_drawing import parse_circuit
 
@@ -27,11 +27,11 @@ def test_it_is_read_from_the_reason(reason: str, operations: tuple[str, ...] | N
 
 
 def test_it_is_drawn_with_its_bound() -> None:
-    drawn = bottleneck(Report(bottleneck="a -> b -> a", circuit=Circuit(("a", "b"), 5, 2)))
+    drawn = bound(Report(bound="a -> b -> a", circuit=Circuit(("a", "b"), 5, 2)))
     assert drawn.count('class="box"') == 2
     assert "5 cycles around, 2 iterations later: at least 3 cycles per iteration." in drawn
     many = Circuit(tuple(f"S{n}" for n in range(30)), 30, 1)
-    assert bottleneck(Report(bottleneck="long", circuit=many)).count('class="box"') == 7
+    assert bound(Report(bound="long", circuit=many)).count('class="box"') == 7
 
 
 def test_the_drawn_bound_is_that_of_the_schedule() -> None:

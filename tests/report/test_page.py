@@ -180,7 +180,7 @@ def test_texts_of_strangers_stay_texts(chrome: Browser, tmp_path: Path) -> None:
         tables=(Table(bad, (bad,), ((bad,),)),),
         pressure=(Pressure(bad, 1, 1),),
         reservation=Reservation((bad,), ((bad,),)),
-        bottleneck=bad,
+        bound=bad,
         grid=Grid((("P1",),), banks=((-1, 0),), routes=(Route(bad, ((-1, 0), (0, 0))),), notes=(("P1", bad),)),
         flows=(Flow(bad, (bad,), ((0, 0, bad),)),),
         operations=(Operation(bad, bad, 0, bad, place),),

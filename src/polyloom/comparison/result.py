@@ -20,6 +20,8 @@ from polyloom.report import notebook
 from polyloom.report.comparison import columns, page, text
 from polyloom.run.compare import describe_array
 from polyloom.run.verdict import verdict_keys
+from polyloom.targets.account import CATEGORIES, Account
+from polyloom.targets.account_advice import bound_by
 from polyloom.targets.target import Json
 
 
@@ -106,6 +108,12 @@ def _refusal_data(refused: Diagnostic) -> dict[str, Json]:
     return {"code": refused.code, "message": refused.message, "help": refused.help}
 
 
+def _account_data(account: Account) -> dict[str, Json]:
+    """Unit-cycles of a row by class, with those that have none, so that rows have the same keys."""
+    classes = {name: account.categories.get(name, 0) for name in CATEGORIES}
+    return {"unit_cycles": account.unit_cycles, "counts": account.counts, "classes": dict[str, Json](classes)}
+
+
 def _row(row: Row) -> dict[str, Json]:
     costs, judged = row.costs, row.judged
     stated = {f"stated_{name}": value for name, value in asdict(costs.stated).items()}
@@ -128,7 +136,8 @@ def _row(row: Row) -> dict[str, Json]:
         "boundary": None if costs.moved is None else costs.boundary,
         "boundary_bytes_per_cycle": None if costs.moved is None else costs.bandwidth,
         "code_bytes": costs.code_bytes,
-        "bound_by": costs.bound_by,
+        "bound_by": None if row.account is None else bound_by(row.account),
+        "account": None if row.account is None else _account_data(row.account),
         **stated,
         "loop": [{"text": line.text, "line": line.line or None, "reason": line.reason} for line in costs.loop],
         "outputs": cast(Json, row.outputs),

@@ -25,6 +25,7 @@ from polyloom.run.compare import compare, describe_array
 from polyloom.run.execute import compare_oracles, execute
 from polyloom.run.instance import Instance
 from polyloom.run.verdict import Compared, Verdict, decisive
+from polyloom.targets.account import Account
 from polyloom.targets.costs import Costs
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.options import verb_options
@@ -76,6 +77,7 @@ class Row:
     costs: Costs = field(default_factory=Costs)
     figures: Figures = field(default_factory=Figures)
     outputs: Mapping[str, Json] | None = None
+    account: Account | None = None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -112,7 +114,7 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     values, given = _select_arguments(subject.signature, task)
     later = {name: value for name, value in placed.own.items() if name in verb_options(target.options, "instantiate")}
     instance = compiled.prepare_instance(values, later, progress)
-    job = instance.job(given, fill="random")
+    job = instance.job(given, account=True, fill="random")
     # The outputs are compared below, and not with every oracle: these are the source again.
     outcome = execute(target, instance.data, job, replace(subject, oracles=()), job.values)
     execution = outcome.execution
@@ -132,6 +134,7 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
         costs,
         figures(execution.cycles, costs, task.work),
         {name: describe_array(array) for name, array in (outputs or execution.outputs).items()},
+        None if target.account is None else target.account(instance.program, execution),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from polyloom.report import activity, run_text, verdict
 from polyloom.report.page.document import asset
-from polyloom.report.parts import bottleneck
+from polyloom.report.parts import bound
 from polyloom.report.parts.tables import grid
 from polyloom.targets.activity import Activity
 from polyloom.targets.report import Report, Reservation, Table
@@ -66,9 +66,9 @@ def result(
 
 def _phases(views: Sequence[Report]) -> Iterator[str]:
     for title, view in run_text.list_titles(views):
-        said = bottleneck.bottleneck(view)
+        said = bound.bound(view)
         yield f"<h3>{title}</h3>" if title else ""
-        yield f"<h4>Bottleneck</h4>{said}" if said else ""
+        yield f"<h4>Bound of the interval</h4>{said}" if said else ""
         yield from (f'<h4>{escape(table.title)}</h4><div class="wide">{grid(table)}</div>' for table in view.tables)
         if view.reservation is not None and view.reservation.units:
             yield f'<h4>Schedule</h4><div class="wide">{grid(_schedule(view.reservation))}</div>'

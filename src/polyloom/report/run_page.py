@@ -16,7 +16,7 @@ from typing import Final
 
 from polyloom.report import run_text
 from polyloom.report.page.document import asset, document, fold_section, section
-from polyloom.report.parts import account, activity, array, bottleneck, flow, head, lanes, loop, pressure, schedule, tables
+from polyloom.report.parts import account, activity, array, bound, flow, head, lanes, loop, pressure, schedule, tables
 from polyloom.targets.account import Account
 from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
@@ -97,7 +97,7 @@ def _phase(number: int, title: str, view: Report, found: Activity | None) -> str
     named = f'<h2 class="part" id="phase-{number}">{escape(title)}</h2>' if title else ""
     # How to read a part is said once.
     notes = (schedule.note(view), _RESOURCES) if number == 1 else ("", "")
-    drawn = schedule.schedule(view) + bottleneck.bottleneck(view)
+    drawn = schedule.schedule(view) + bound.bound(view)
     shown = section("Source and schedule" if view.operations else "Schedule", drawn, note=notes[0])
     return named + shown + section("Resources and pressure", _resources(view, found), note=notes[1])
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text report of a run, in the order that llvm-mca made familiar: summary, pressure, schedule, and the bottleneck with
-its reason (docs/report.md).
+"""Text report of a run, in the order that llvm-mca made familiar: summary, account of cycles, pressure, schedule, and
+the bound of its interval (docs/report.md).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def page(
     head = [headline(data), *(f"{name} = {value}" for name, value in scalars.items()), ""]
     sections = ["\n".join([*head, *(f"  {what:20} {value}" for what, value in summary)]), account]
     for title, view in list_titles(views):
-        bottleneck = f"Bottleneck: {view.bottleneck}" if view.bottleneck else ""
+        bound = f"Bound of the interval: {view.bound}" if view.bound else ""
         tables = ["\n".join(_table(table)) for table in view.tables]
         sections += [
             title,
@@ -39,7 +39,7 @@ def page(
             "\n".join(_pressure(view)),
             "\n".join(_schedule(view)),
             "\n".join(_lanes(view)),
-            bottleneck,
+            bound,
         ]
     return "\n\n".join(s for s in (*sections, listing) if s)
 

@@ -8,7 +8,7 @@ Only the text of the listing is read, so that this holds for instruction sets wi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 _LINE: Final = re.compile(r"^ *([0-9a-f]+): [0-9a-f]+ +(\S+)(.*)$")
@@ -32,6 +32,16 @@ def heaviest_loop(listing: str, weight: Callable[[Sequence[str]], Any], least: A
     best: list[tuple[int, str]] = []
     for loop in innermost_loops(listing):
         if (own := weight([text for _, text in loop])) > least:
+            best, least = loop, own
+    return best
+
+
+def hottest_loop(listing: str, weights: Mapping[int, int]) -> list[tuple[int, str]]:
+    """The loop whose addresses have the greatest sum of weights, such as cycles; empty where no loop has any."""
+    best: list[tuple[int, str]] = []
+    least = 0
+    for loop in innermost_loops(listing):
+        if (own := sum(weights.get(address, 0) for address, _ in loop)) > least:
             best, least = loop, own
     return best
 

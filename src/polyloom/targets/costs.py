@@ -68,7 +68,6 @@ class Costs:
     boundary: str = ""
     bandwidth: float | None = None
     code_bytes: int | None = None
-    bound_by: str | None = None
     arithmetic: str | None = None
     loop: tuple[Line, ...] = ()
     stated: Stated = field(default_factory=Stated)

@@ -106,17 +106,17 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Report of one phase of a program. `bottleneck` says what bounds it, `circuit` where that is a cycle of
-    dependences; `operations` are those that spans of a trace refer to by number, `sources` pairs the files that they
-    come from with their texts, where these are known. Of programs that ran together, `program` is how the groups of its
-    trace begin, and `title` the heading.
+    """Report of one phase of a program. `bound` says what keeps the interval of its loop from being shorter, `circuit`
+    where that is a cycle of dependences; `operations` are those that spans of a trace refer to by number, `sources`
+    pairs the files that they come from with their texts, where these are known. Of programs that ran together,
+    `program` is how the groups of its trace begin, and `title` the heading.
     """
 
     tables: tuple[Table, ...] = ()
     pressure: tuple[Pressure, ...] = ()
     reservation: Reservation | None = None
     lanes: tuple[Lane, ...] = ()
-    bottleneck: str = ""
+    bound: str = ""
     grid: Grid | None = None
     flows: tuple[Flow, ...] = ()
     operations: tuple[Operation, ...] = ()

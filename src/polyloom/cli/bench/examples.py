@@ -55,5 +55,5 @@ def _row(kernel: str, on: str, parameters: Mapping[str, int], limit: int | None)
         if kernel == "matmul" and on.endswith("4x4")
         else None,
         "verdict": result.verdict,
-        "bound by": data["bound_by"],
+        "bound by": data["interval_bound_by"],
     }

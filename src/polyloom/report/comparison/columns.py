@@ -8,9 +8,11 @@ clock and energy say that a file of the user's states them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from polyloom.report import verdict
+from polyloom.targets.account import CATEGORIES
 from polyloom.targets.report import Table
 
 Row = Mapping[str, Any]
@@ -84,10 +86,28 @@ STATED: Final[Mapping[str, Cell]] = {
 }
 
 
+def _class_share(name: str, row: Row) -> str | None:
+    """Share of the unit-cycles of a row that is of one class; 0 where the account has none."""
+    found: Mapping[str, Any] | None = row.get("account")
+    if not found or not found["unit_cycles"]:
+        return None
+    return f"{found['classes'][name] / found['unit_cycles']:.1%}"
+
+
+def _lost(name: str, row: Row) -> bool:
+    return _class_share(name, row) not in (None, "0.0%")
+
+
 def columns(data: Mapping[str, Any]) -> Mapping[str, Cell]:
-    """Those that a comparison has: every one of `COLUMNS`, and of `STATED` what a row tells."""
+    """Those that a comparison has: every one of `COLUMNS`, one for each class of cycles that a row has, and of `STATED`
+    what a row tells."""
     rows = list_rows(data)
-    return {**COLUMNS, **{name: cell for name, cell in STATED.items() if any(map(cell, rows))}}
+    classes: dict[str, Cell] = {
+        name: partial(_class_share, name) for name in CATEGORIES if any(_lost(name, row) for row in rows)
+    }
+    # Beside the cycles of a run: "work" there is a number of operations, and here a share of unit-cycles.
+    named = {f"account: {name}": cell for name, cell in classes.items()}
+    return {**COLUMNS, **named, **{name: cell for name, cell in STATED.items() if any(map(cell, rows))}}
 
 
 def list_rows(data: Mapping[str, Any]) -> Sequence[Row]:

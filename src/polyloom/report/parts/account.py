@@ -115,6 +115,5 @@ def _row(found: Account, line: int, text: str, unit_cycles: int, most: int, hot:
     mark = ' class="hottest"' if hot else ""
     width = f' style="--v:{unit_cycles / most:.3f}"' if unit_cycles else ""
     return (
-        f'<li data-l="{line_key(0, line)}"{mark}><small{width}>{escape(share)}</small>'
-        f"<code>{escape(text)}</code></li>"
+        f'<li data-l="{line_key(0, line)}"{mark}><small{width}>{escape(share)}</small><code>{escape(text)}</code></li>'
     )

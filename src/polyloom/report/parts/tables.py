@@ -8,15 +8,10 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from polyloom.report.page.document import section, wrap_scrolling
+from polyloom.report.page.document import wrap_scrolling
 from polyloom.targets.report import Table
 
 _NUMBER: Final = re.compile(r"[-+]?\d[\d,.]*%?|–|")
-
-
-def table(given: Table) -> str:
-    """A section of its own; columns of numbers stand to the right."""
-    return section(given.title, wrap_scrolling(grid(given)))
 
 
 def titled(given: Table) -> str:
@@ -25,7 +20,7 @@ def titled(given: Table) -> str:
 
 
 def grid(given: Table) -> str:
-    """The table alone."""
+    """The table alone; columns of numbers stand to the right."""
     # By the column, not the cell: a dash among numbers stands with them.
     right = [all(_NUMBER.fullmatch(row[n]) for row in given.rows) for n in range(len(given.columns))]
     head = "".join(f"<th>{escape(column)}</th>" for column in given.columns)

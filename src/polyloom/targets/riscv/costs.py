@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Costs of a run on RISC-V: instructions. No time is modelled, so that there are neither cycles nor what follows from
-them. A hart executes one instruction at a time: it is one unit.
+"""Costs of a run on RISC-V: instructions, and cycles of a core that models time. A hart executes one instruction at a
+time: it is one unit.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from polyloom.riscv import innermost
 from polyloom.riscv.names import Isa
 from polyloom.riscv.source_lines import Lines
 from polyloom.targets.costs import Costs, Units, listing_lines, operation_rates
+from polyloom.targets.riscv.account import Counted, loop_weights
 from polyloom.targets.target import Execution
 
 _WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a-z]*(?:\.[sd])?")
@@ -23,8 +24,15 @@ _STEPS: Final = re.compile(r"(?:c\.)?addi.*")
 
 def costs(isa: Isa, listing: str, places: Lines, execution: Execution) -> Costs:
     """Costs of a program of `isa` that ran; `places` are those of its words."""
-    loop = innermost.heaviest_loop(listing, _weight, (0, 0))
+    counted = cast("Counted | None", execution.counted)
+    # Without counts, which loop has the most instructions that compute is all that is known.
+    loop = (
+        innermost.heaviest_loop(listing, _weight, (0, 0))
+        if counted is None
+        else innermost.hottest_loop(listing, loop_weights(counted))
+    )
     return Costs(
+        time=None if execution.cycles is None else "cycle-exact",
         issued=execution.operations,
         issues="instructions",
         units=(Units("hart", 1, operation_rates((o.name for o in OPERATIONS), _computed_types(isa))),),

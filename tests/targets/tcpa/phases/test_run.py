@@ -100,7 +100,7 @@ def test_phases_add_up(name: str, compiled: Callable[[str], api.Compiled]) -> No
         == data["predicted_cycles"]
     )
     assert (data["initiation_interval"] is None) == (len(rows) > 1)
-    assert {"initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by"} < set(rows[0])
+    assert {"initiation_interval", "minimum_initiation_interval", "proved_minimal", "interval_bound_by"} < set(rows[0])
     events = result.execution.trace.spans
     assert len(events) == result.execution.operations == data["operations"]
     assert max(e.start + e.cycles for e in events) <= (result.cycles or 0)

@@ -103,7 +103,7 @@ def test_too_few_registers_are_used_one_after_another(tmp_path: Path) -> None:
     made = api.compile(str(tmp_path / "three.pla"), on=f"tcpa:{tmp_path / 'two.toml'}")
     result = made.instantiate({"N": 5}, pes=(1, 2)).run(fill="random")
     assert result.verified
-    reasons = [str(phase["bound_by"]) for phase in descriptions.facts(made.data, result.instance.data)[1]]
+    reasons = [str(phase["interval_bound_by"]) for phase in descriptions.facts(made.data, result.instance.data)[1]]
     assert len(reasons) == 2
     assert all(r.endswith("in one phase the mapping needs 3 output registers, the machine has 2") for r in reasons)
 
@@ -137,7 +137,7 @@ def test_one_iteration_does_not_set_the_interval_of_all(tmp_path: Path) -> None:
     phases = descriptions.facts(made.data, result.instance.data)[1]
     assert len(phases) == 2
     assert phases[1]["initiation_interval"] == 1
-    assert ONCE in str(phases[0]["bound_by"])
+    assert ONCE in str(phases[0]["interval_bound_by"])
 
 
 def test_little_work_of_one_iteration_stays(tmp_path: Path) -> None:

@@ -61,7 +61,6 @@ def costs(program: Program, execution: Execution) -> Costs:
         # At most one access of a whole vector per slot and bundle.
         bandwidth=float(slots * file.machine.vector),
         code_bytes=len(belt_file.parts(program.data).code),
-        bound_by=cast("str | None", first.get("bound_by")),
         loop=tuple(_loop_lines(file.program, first)) if first else (),
         stated=stated_figures.read_stated(str(program.place or "")),
     )

@@ -14,10 +14,10 @@ from polyloom.targets.target import Execution, Json
 from polyloom.targets.target import Program as Made
 
 _TOP: Final = (
-    *("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by"),
+    *("initiation_interval", "minimum_initiation_interval", "proved_minimal"),
     *("stages", "spills", "rounds", "belt_high_water"),
 )
-"""Keys of the loop with most passes, which stand beside those of the program too."""
+"""Keys of the loop with most cycles, which stand beside those of the program too."""
 Facts = dict[str, Json]
 
 
@@ -33,11 +33,16 @@ def loop_objects(program: Program, run: Run | None = None) -> list[Facts]:
 
 
 def main_loop(found: Sequence[Facts]) -> Facts:
-    """Loop with most passes; without a run, the first one that is pipelined."""
+    """Pipelined loop with the most cycles, passes times interval; without a run, the first one that is pipelined."""
     pipelined = [loop for loop in found if loop["pipelined"]]
     if not pipelined:
         return {}
-    return max(pipelined, key=lambda loop: cast("int | None", loop["passes"]) or 0)
+    return max(pipelined, key=_loop_cycles)
+
+
+def _loop_cycles(loop: Facts) -> int:
+    passes, interval = cast("int | None", loop["passes"]), cast("int | None", loop["initiation_interval"])
+    return (passes or 0) * (interval or 0)
 
 
 def program_facts(data: bytes, run: Run | None = None) -> Facts:
@@ -48,6 +53,7 @@ def program_facts(data: bytes, run: Run | None = None) -> Facts:
     bundles = sum(len(routine.bundles) for routine in program.routines)
     return {
         **{key: first.get(key) for key in _TOP},
+        "interval_bound_by": first.get("bound_by"),
         "bundles": bundles,
         "belt_bytes": len(data),
         "loops": cast("Json", found),

@@ -40,12 +40,14 @@ def report(program: Made, execution: Execution) -> Sequence[Report]:
     slots = tuple(str(slot) for slot, _ in file.machine.slots)
     operations = tuple(_operations(bundles))
     why = str(first["bound_by"])
+    # An interval of 1 is bound by nothing, which is nothing to tell.
+    bound = "" if why.startswith("nothing") else why
     return (
         Report(
             tables,
             tuple(_pressure(bundles, slots)),
             _reservation_table(bundles, slots),
-            bottleneck=why,
+            bound=bound,
             operations=operations,
         ),
     )

@@ -18,6 +18,7 @@ from polyloom.riscv import source_lines
 from polyloom.riscv.image import elf_image
 from polyloom.targets.costs import ADDING, LOGIC, Costs, Units, listing_lines, operation_rates
 from polyloom.targets.minion.options import Options
+from polyloom.targets.minion.run.account import Counted, loop_weights
 from polyloom.targets.minion.run.figures import DRAM_RATE
 from polyloom.targets.minion.run.run_report import inner_loop
 from polyloom.targets.minion.words import isa
@@ -39,6 +40,8 @@ def costs(program: Program, execution: Execution) -> Costs:
     if note is None:
         return Costs(issued=execution.operations, issues="instructions")
     moved = cast("dict[str, int]", execution.facts["bytes"])
+    counted = cast("Counted | None", execution.counted)
+    weights = None if counted is None else loop_weights(counted)
     return Costs(
         time=None if execution.cycles is None else "fitted",
         issued=execution.operations,
@@ -49,9 +52,8 @@ def costs(program: Program, execution: Execution) -> Costs:
         boundary="lines from and to DRAM",
         bandwidth=float(DRAM_RATE),
         code_bytes=sum(len(s.data) for s in elf_image(program.data, isa.ISA).segments if s.is_code),
-        bound_by=cast("str | None", execution.facts["bound_by"]),
         arithmetic=_arithmetic(note.signature, cast(Options, program.options)),
-        loop=tuple(listing_lines(inner_loop(listing(program.data)), source_lines.decode_lines(program.data))),
+        loop=tuple(listing_lines(inner_loop(listing(program.data), weights), source_lines.decode_lines(program.data))),
         stated=stated_figures.read_stated(str(program.place or "")),
     )
 

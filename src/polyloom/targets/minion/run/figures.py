@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of `run --json` that every compiled program has: how busy the machine was, and its bottleneck (roofline
+"""Figures of `run --json` that every compiled program has: how busy the machine was, and its resources (roofline
 model; Williams, Waterman and Patterson 2009).
 
 Each bound is how long the run would take if one resource alone counted, all of its kind evenly loaded: what tensor
 units multiply, what minions issue, lines at the shires' ports, over the mesh to a shire, and from DRAM, messages
-between minions. `bound_by` names the greatest. Rates: docs/targets/minion.md, "Time".
+between minions. `busy` names the greatest. Rates: docs/targets/minion.md, "Time".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OPERATIONS: Final = ("tensor_load", "tensor_load_l2", "tensor_fma", "tensor_qua
 
 
 def figures(note: Note, outcome: Outcome, cycles: int | None) -> dict[str, Json]:
-    """Figures of a run; `cycles`, utilizations and `bottleneck` are None without time."""
+    """Figures of a run; `cycles`, utilizations and `busy` are None without time."""
     counters = outcome.counters
     loop = counters.get("fma_loop_cycles", 0) if cycles else 0
     return {
@@ -48,7 +48,7 @@ def figures(note: Note, outcome: Outcome, cycles: int | None) -> dict[str, Json]
         "instructions": outcome.instructions,
         "utilization": _utilization(note, cycles),
         "loop_utilization": _utilization(note, loop),
-        "bound_by": bottleneck(note, outcome) if cycles else None,
+        "busy": busy_resources(note, outcome) if cycles else None,
         "tensor_operations": {name: counters.get(name, 0) for name in _OPERATIONS},
         "waits": counters.get("waits", 0),
         "bytes": {
@@ -71,8 +71,8 @@ def _utilization(note: Note, cycles: int | None) -> float | None:
     return note.macs / (note.peak * note.minions * cycles)
 
 
-def bottleneck(note: Note, outcome: Outcome) -> str:
-    """Bottleneck as a sentence with figures: the resource that alone would take longest, the others that are busy, and
+def busy_resources(note: Note, outcome: Outcome) -> str:
+    """Busy resources as a sentence with figures: the one that alone would take longest, the others that are busy, and
     what time passes without work, as shares of the run's cycles.
     """
     cycles, counters = outcome.cycles or 1, outcome.counters

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report of a run on minions: its bottleneck, where its bytes went, what it waited for, and the loop in which the work
+"""Report of a run on minions: what was busy, where its bytes went, what it waited for, and the loop in which the work
 is done.
 """
 
@@ -29,17 +29,29 @@ _LONGEST: Final = 48
 """Lines of a loop that is shown; `polyloom show` has all."""
 
 
-def reports(facts: Mapping[str, Json], cycles: int | None, listing: str) -> Sequence[Report]:
-    """Tables of a run; `facts` are the keys of `run --json`, `listing` is that of the program."""
-    tables = [_bytes(facts, cycles), _intermediates(facts), None if cycles is None else _waits(facts), _loop(listing)]
-    return (Report(tables=tuple(table for table in tables if table is not None), bottleneck=_bottleneck(facts)),)
+def reports(
+    facts: Mapping[str, Json], cycles: int | None, listing: str, weights: Mapping[int, int] | None = None
+) -> Sequence[Report]:
+    """Tables of a run; `facts` are the keys of `run --json`, `listing` is that of the program, `weights` are cycles by
+    address where these were counted."""
+    loop = _loop(inner_loop(listing, weights))
+    tables = [
+        _busy(facts),
+        _bytes(facts, cycles),
+        _intermediates(facts),
+        None if cycles is None else _waits(facts),
+        loop,
+    ]
+    return (Report(tables=tuple(table for table in tables if table is not None)),)
 
 
-def _bottleneck(facts: Mapping[str, Json]) -> str:
-    bound, used = facts.get("bound_by"), facts.get("loop_utilization")
-    if not isinstance(bound, str):
-        return ""
-    return f"{bound}; in the loop, {used:.1%} of the peak" if isinstance(used, float) else bound
+def _busy(facts: Mapping[str, Json]) -> Table | None:
+    """Table of busy resources, the one that would take longest first, and of time without work."""
+    busy, used = facts.get("busy"), facts.get("loop_utilization")
+    if not isinstance(busy, str):
+        return None
+    rows = [*busy.split("; "), *([f"in the loop, {used:.1%} of the peak"] if isinstance(used, float) else [])]
+    return Table("Busy", ("shares of the cycles",), tuple((row,) for row in rows))
 
 
 def _bytes(facts: Mapping[str, Json], cycles: int | None) -> Table | None:
@@ -69,9 +81,8 @@ def _waits(facts: Mapping[str, Json]) -> Table | None:
     return Table("Waits, in cycles of all minions", ("for", "cycles"), tuple(rows)) if rows else None
 
 
-def _loop(listing: str) -> Table | None:
-    """Table of the innermost loop with most multiply-adds, else with most vector instructions."""
-    best = inner_loop(listing)
+def _loop(best: Sequence[tuple[int, str]]) -> Table | None:
+    """Table of an inner loop."""
     if not best:
         return None
     shown = [text for _, text in best[:_LONGEST]]
@@ -83,8 +94,12 @@ def _loop(listing: str) -> Table | None:
     )
 
 
-def inner_loop(listing: str) -> list[tuple[int, str]]:
-    """Lines of the hottest inner loop with their addresses; nothing where no loop does such work."""
+def inner_loop(listing: str, weights: Mapping[int, int] | None = None) -> list[tuple[int, str]]:
+    """Lines of the inner loop in which most cycles were spent, by `weights` of addresses, with their addresses; of a
+    run that did not count, of the one that does most work. Nothing where no loop does any.
+    """
+    if weights is not None:
+        return innermost.hottest_loop(listing, weights)
     return innermost.heaviest_loop(listing, _weight, (0, 0))
 
 

@@ -40,7 +40,7 @@ def costs(program: Program, execution: Execution) -> Costs:
     """Of a file that ran."""
     found = run(program.data)
     where = cast("Place | None", program.place)
-    known, phases = descriptions.facts(program.symbolic, program.data)
+    known, _ = descriptions.facts(program.symbolic, program.data)
     rows, columns = _region(program, cast("list[int] | None", known["pes"]))
     machine = load_machine(found.steps[0].data, where.member if where else None) if found.steps else None
     read = {id(own): concrete_file.decode(own.data) for own in found.configurations}
@@ -56,7 +56,6 @@ def costs(program: Program, execution: Execution) -> Costs:
         boundary=_BOUNDARY,
         bandwidth=_bandwidth(machine, rows, columns, widest),
         code_bytes=sum(concrete_file.size_without_names(own.data) for own in found.configurations),
-        bound_by=_binding_reason(execution, phases),
         loop=tuple(_loop_lines(program, found.longest, execution)),
         stated=replace(stated_figures.read_stated(str(where or "")), clock_mhz=clock_mhz(machine, where)),
         energy_shares=None
@@ -129,13 +128,6 @@ def _bandwidth(machine: Machine | None, rows: int, columns: int, widest: int) ->
         return None
     # Four borders are 2 (rows + columns) ports of `channels` channels each.
     return 2.0 * (rows + columns) * machine.channels * widest
-
-
-def _binding_reason(execution: Execution, phases: Any) -> str | None:
-    """Of the phase that takes longest."""
-    ran = cast(Ran, execution.detail)
-    rows = sorted(phases, key=lambda row: -ran.of_phase(row["phase"] - 1)["cycles"])
-    return cast("str | None", rows[0]["bound_by"]) if rows else None
 
 
 def _loop_lines(program: Program, longest: tuple[Own, ...], execution: Execution) -> Iterator[Line]:

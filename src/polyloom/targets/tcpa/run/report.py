@@ -22,7 +22,7 @@ from polyloom.targets.tcpa.words.operation_texts import list_operations
 from polyloom.targets.tcpa.words.program_file import decode_symbolic, unit_names
 from polyloom.targets.tcpa.words.symbolic import Bottleneck, Symbolic
 
-ALONE: Final = ("initiation_interval", "minimum_initiation_interval", "proved_minimal", "bound_by")
+ALONE: Final = ("initiation_interval", "minimum_initiation_interval", "proved_minimal", "interval_bound_by")
 KEYS: Final = (
     "pes",
     *ALONE,
@@ -51,7 +51,7 @@ def facts(symbolic_data: bytes | None, data: bytes) -> dict[str, Json]:
         "minimum_initiation_interval": reason.minimum if reason else None,
         # A multiple of the schedule's is the least one that is valid here; of other schedules it is not known.
         "proved_minimal": None if reason is None or _is_slower(symbolic, number, concrete) else reason.proved,
-        "bound_by": reason.bound_by if reason else None,
+        "interval_bound_by": reason.bound_by if reason else None,
         "predicted_cycles": predicted_cycles(concrete),
         "processor_classes": len(concrete.classes),
         # A kernel class is pi instructions, one per slot (section 6.1), so words are counted instead of blocks.
@@ -149,6 +149,8 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
     interval = concrete.initiation_interval
     cells = _cells(concrete, symbolic)
     reason = _bottleneck(symbolic, _find_schedule(symbolic, concrete), concrete).bound_by if symbolic else ""
+    # An interval of 1 is bound by nothing, which is nothing to tell.
+    bound = "" if reason.startswith("nothing") else reason
     return Report(
         pressure=tuple(
             Pressure(name, sum((u, slot) in cells for slot in range(interval)), interval)
@@ -158,7 +160,7 @@ def report(symbolic_data: bytes | None, data: bytes) -> Report:
             tuple(names[u] for u in used),
             tuple(tuple(" ".join(cells.get((u, slot), ())) for u in used) for slot in range(interval)),
         ),
-        bottleneck=reason,
+        bound=bound,
         operations=_operations(symbolic, concrete) if symbolic else (),
         grid=_grid(concrete),
         flows=tuple(_flows(concrete, names)),

@@ -20,6 +20,7 @@ from polyloom.targets.costs import ADDING, LOGIC, Costs, Line, Units, operation_
 from polyloom.targets.target import Execution, Given, Json, Program
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
+from polyloom.targets.tensix.run.account import Counted, loop_weights
 from polyloom.targets.tensix.run.events import origin
 from polyloom.targets.tensix.words import program
 from polyloom.targets.tensix.words.arrays.note import FUSED
@@ -39,7 +40,8 @@ _LONGEST: Final = 64
 
 def costs(made: Program, execution: Execution, member: Member) -> Costs:
     """Costs of a program that ran on a member: units, traffic, and the loop that does the work."""
-    facts = execution.facts
+    facts, counted = execution.facts, cast("Counted | None", execution.counted)
+    weights = None if counted is None else loop_weights(counted)
     return Costs(
         # The model counts cycles of the documented pipeline; nothing was measured on silicon.
         time="fitted",
@@ -50,9 +52,10 @@ def costs(made: Program, execution: Execution, member: Member) -> Costs:
         boundary="lines between L1 and the unpackers and packers",
         bandwidth=float(_L1 * _tile_count(facts)),
         code_bytes=sum(len(s.data) for s in elf_image(made.data, program.CORE).segments if s.is_code),
-        bound_by=_busiest_unit(facts),
         arithmetic=_arithmetic_text(facts),
-        loop=tuple(_inner_loop(Given("program.elf", made.data, Place(member), Options()), "fidelity" in facts)),
+        loop=tuple(
+            _inner_loop(Given("program.elf", made.data, Place(member), Options()), "fidelity" in facts, weights)
+        ),
     )
 
 
@@ -76,19 +79,6 @@ def _tile_count(facts: Mapping[str, Json]) -> int:
     return prod(cast("list[int]", facts.get("grid", [])))
 
 
-def _busiest_unit(facts: Mapping[str, Json]) -> str | None:
-    """What binds: of one stage the busiest of its parts, with the port to DRAM; else the busiest unit."""
-    stages = cast("list[Mapping[str, Mapping[str, float]]]", facts.get("stages", []))
-    if len(stages) == 1 and any(stages[0]["shares"].values()):
-        used = stages[0]["shares"]
-    else:
-        used = cast("Mapping[str, float] | None", facts.get("utilization"))
-    if not used:
-        return None
-    name = max(used, key=lambda unit: used[unit])
-    return f"{name}, busy in {used[name]:.0%} of the cycles"
-
-
 def _arithmetic_text(facts: Mapping[str, Json]) -> str | None:
     if "format" not in facts:
         return "the vector unit rounds and flushes as its instructions say"
@@ -97,16 +87,21 @@ def _arithmetic_text(facts: Mapping[str, Json]) -> str | None:
     return f"elements in {facts['format']}"
 
 
-def _inner_loop(found: Given, is_product: bool) -> Iterator[Line]:
-    """Inner loop: the longest run of words of the unit that does the work; what repeats it may stand outside of the
-    code, in an expander.
+def _inner_loop(found: Given, is_product: bool, weights: Mapping[int, int] | None) -> Iterator[Line]:
+    """Inner loop: the run of words of one unit with the most cycles, or of a run that did not count the longest one of
+    the unit that does the work; what repeats it may stand outside of the code, in an expander.
     """
     read = program.read(found)
     best, run = list[Item](), list[Item]()
+
+    def weight(items: list[Item]) -> int:
+        return len(items) if weights is None else sum(weights.get(item.address, 0) for item in items)
+
     for item in read.items:
         # An unrolled loop body and a recorded replay both appear as a run of words of one unit.
-        run = [*run, item] if item.is_tensix and _is_compute_word(item.word, is_product, found.place.member) else []
-        best = run if len(run) > len(best) else best
+        taken = weights is not None or _is_compute_word(item.word, is_product, found.place.member)
+        run = [*run, item] if item.is_tensix and taken else []
+        best = run if weight(run) > weight(best) else best
     text = ((i.address, f"{i.address:8x}: {i.word:08x}  {annotate_word(i.word, found.place.member)}") for i in best)
     for address, line in islice(text, _LONGEST):
         place = origin(read.lines, address)

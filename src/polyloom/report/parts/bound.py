@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bottleneck: what bounds the interval, as a sentence, and where it is a cycle of dependences (RecMII; Rau 1994), its
-drawing.
+"""Bound of an interval: what keeps it from being shorter, as a sentence, and where that is a cycle of dependences
+(RecMII; Rau 1994), its drawing.
 
 The cycle's operations stand in a row; each feeds the next one, and the arc below leads from the last to the first, in a
 later iteration. Latency over distance, rounded up, is the bound.
@@ -23,12 +23,12 @@ _SHOWN: Final = 8
 """Operations that are drawn; of a longer cycle the first ones and the last."""
 
 
-def bottleneck(view: Report) -> str:
+def bound(view: Report) -> str:
     """Empty where a target says nothing of it."""
-    if not view.bottleneck:
+    if not view.bound:
         return ""
     drawn = _circuit(view.circuit, _Known.of(view)) if view.circuit is not None else ""
-    return f"<p>{escape(view.bottleneck[:1].upper() + view.bottleneck[1:])}.</p>{drawn}"
+    return f"<p>Bound: {escape(view.bound)}.</p>{drawn}"
 
 
 @dataclass(frozen=True, slots=True)
