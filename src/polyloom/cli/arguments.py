@@ -242,7 +242,7 @@ def input_options(parser: Parser) -> None:
 
 def output_options(parser: Parser) -> None:
     parser.group(RESULTS).add_argument(
-        "--trace", metavar="FILE", help="write what happened when, as .json or .json.gz (Perfetto), or .vcd"
+        "--trace", metavar="FILE", help="write what happened when, as .json, .json.gz or .pftrace (Perfetto), or .vcd"
     )
     report_option(parser)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from polyloom import npy
 from polyloom.cli.arguments import Request, usage_error
-from polyloom.report import trace
+from polyloom.report import perfetto, trace
 from polyloom.run.instance import Result
 from polyloom.targets.trace import Trace
 
@@ -20,15 +20,17 @@ def output_paths(options: Request, outputs: Mapping[str, str]) -> list[str]:
 def check_trace(path: str | None) -> None:
     """PL0801 for a trace of no known kind."""
     # Before the run: a wrong ending must not cost its result.
-    if path is not None and not path.endswith((".json", ".json.gz", ".vcd")):
-        message = f"the trace file '{path}' ends in none of .json, .json.gz and .vcd"
+    if path is not None and not path.endswith((".json", ".json.gz", ".pftrace", ".vcd")):
+        message = f"the trace file '{path}' ends in none of .json, .json.gz, .pftrace and .vcd"
         raise usage_error(message, "write for instance --trace run.json")
 
 
 def encode_trace(path: str, found: Trace) -> bytes:
-    """Trace in the format that the ending of its name says: VCD (IEEE 1364-2005, section 18) or the JSON of Perfetto,
-    compressed for .gz.
+    """Trace in the format that the ending of its name says: VCD (IEEE 1364-2005, section 18), Perfetto's own packets or
+    its JSON, compressed for .gz.
     """
+    if path.endswith(".pftrace"):
+        return perfetto.encode(found)
     made = (trace.vcd if path.endswith(".vcd") else trace.perfetto)(found)
     return trace.compress_trace(made) if path.endswith(".gz") else made
 

@@ -28,7 +28,7 @@ _F: Final = 32
 """Registers are numbered through: x from 0, f from 32, none."""
 Cost = tuple[int, int, int, int, int, int, int]
 """rd, rs1, rs2, rs3, latency, cycles of a taken branch, cycles that the divider is held."""
-_PLAIN: Final[Cost] = (_NONE, _NONE, _NONE, _NONE, 1, 0, 0)
+_PLAIN: Cost = (_NONE, _NONE, _NONE, _NONE, 1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def instruction_costs(image: Image, core: Core) -> list[Cost]:
     """Costs by halfword of an image's code, from its first address on."""
     code = [s for s in image.segments if s.is_code]
     start, stop = min(s.address for s in code), max(s.address + s.size for s in code)
-    found = [_PLAIN] * ((stop - start) // 2)
+    found: list[Cost] = [_PLAIN] * ((stop - start) // 2)
     for address, instruction in _instructions(image):
         found[(address - start) // 2] = _cost(instruction, core, image.isa)
     return found

@@ -29,8 +29,10 @@ _LEAST: Final = 0.02
 
 def largest_loss(account: Account) -> Category:
     """Class other than work with the most unit-cycles, or work where nothing else is worth a change."""
-    losses = {c: n for c, n in account.categories.items() if c != "work" and account.share(n) >= _LEAST}
-    return max(losses, key=lambda category: losses[category]) if losses else "work"
+    least = _LEAST * account.unit_cycles
+    losses: dict[Category, int] = {c: n for c, n in account.categories.items() if c != "work" and n >= least}
+    found: Category = max(losses, key=lambda category: losses[category]) if losses else "work"
+    return found
 
 
 def advise(account: Account, known: Mapping[Category, str] | None = None) -> str:

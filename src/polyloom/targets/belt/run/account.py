@@ -14,14 +14,14 @@ from typing import Final
 
 from polyloom.targets.account import Account, Category, Row, merge_rows
 from polyloom.targets.account_advice import advise
-from polyloom.targets.belt.isa import OPS
+from polyloom.targets.belt.isa import OPS, Unit
 from polyloom.targets.belt.machine import Machine, Slot
 from polyloom.targets.belt.run.model import Run
 from polyloom.targets.belt.words import belt_file
 from polyloom.targets.belt.words.program import Bundle, Issue, Note, Routine, sort_by_slot
 from polyloom.targets.target import Execution, Program
 
-_CATEGORIES: Final[Mapping[str, Category]] = {"control": "front", "spill": "memory", "fill": "memory"}
+_CATEGORIES: Final[Mapping[Unit, Category]] = {"control": "front", "spill": "memory", "fill": "memory"}
 """Classes of issues by their unit; of all others they are work. Loads and stores are work: what they wait for shows as
 empty slots, because a load's delay is part of the schedule."""
 
@@ -72,7 +72,7 @@ def _routine_rows(routine: Routine, executed: Sequence[int], slots: Sequence[Slo
             # Steps of a free loop take no slot that could do anything else.
             if issue.slot in slots:
                 taken.add(issue.slot)
-                category = _CATEGORIES.get(OPS[issue.name].unit, "work")
+                category = _category(OPS[issue.name].unit)
                 yield Row(category, issue.name, note.place.line, "", str(issue.slot), times)
         # A bundle that ran more often than its routine is in a loop, though in none that is pipelined.
         open_loop = times > entered and number not in reasons
@@ -80,6 +80,10 @@ def _routine_rows(routine: Routine, executed: Sequence[int], slots: Sequence[Slo
         for slot in slots:
             if slot not in taken:
                 yield Row(why.category, why.detail, why.line, "", str(slot), times)
+
+
+def _category(unit: Unit) -> Category:
+    return _CATEGORIES.get(unit, "work")
 
 
 def _annotated(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
@@ -98,7 +102,8 @@ def _loop_reasons(routine: Routine, machine: Machine) -> Iterator[tuple[int, _Re
 def _full_unit(bundles: Sequence[Bundle], machine: Machine) -> _Reason | None:
     """Unit of which every slot issues in every bundle of a pass, with the line that it issues most."""
     used = [{issue.slot for issue in bundle.issues} for bundle in bundles]
-    for unit in dict.fromkeys(OPS[issue.name].unit for bundle in bundles for issue in bundle.issues):
+    units: list[Unit] = [OPS[issue.name].unit for bundle in bundles for issue in bundle.issues]
+    for unit in dict.fromkeys(units):
         own = set(machine.unit_slots(unit))
         if own and all(own <= each for each in used):
             lines = [note.place.line for b in bundles for issue, note in _annotated(b) if issue.slot in own]
