@@ -24,7 +24,6 @@ from polyloom.targets.report import Report
 from polyloom.targets.target import Json, Simulated
 from polyloom.targets.trace import trace_activity
 
-_RESOURCES: Final = f"{pressure.NOTE} {array.NOTE}"
 _FOREIGN: Final = "The program was not compiled here, so that there is no source to show, and nothing to compare with."
 
 
@@ -96,10 +95,14 @@ def _phase(number: int, title: str, view: Report, found: Activity | None) -> str
     """What belongs to one phase: its schedule, and what it takes of the machine."""
     named = f'<h2 class="part" id="phase-{number}">{escape(title)}</h2>' if title else ""
     # How to read a part is said once.
-    notes = (schedule.note(view), _RESOURCES) if number == 1 else ("", "")
+    notes = (schedule.note(view), _resources_note(view)) if number == 1 else ("", "")
     drawn = schedule.schedule(view) + bound.bound(view)
     shown = section("Source and schedule" if view.operations else "Schedule", drawn, note=notes[0])
     return named + shown + section("Resources and pressure", _resources(view, found), note=notes[1])
+
+
+def _resources_note(view: Report) -> str:
+    return " ".join(filter(None, (pressure.NOTE if view.pressure else "", array.NOTE if view.grid else "")))
 
 
 def _resources(view: Report, found: Activity | None) -> str:

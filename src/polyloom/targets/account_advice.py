@@ -23,6 +23,8 @@ _REMEDIES: Final[Mapping[Category, str]] = {
     "fill and drain": "larger sizes, or fewer units, would make start and end a smaller share",
     "configuration": "larger blocks, or more runs with one configuration, would spread it",
 }
+_SURE: Final = 0.03
+"""Share from which on a target's own sentence is told, even where another loss is larger."""
 _LEAST: Final = 0.02
 """Share of the unit-cycles from which on a loss is worth a change."""
 
@@ -36,13 +38,24 @@ def largest_loss(account: Account) -> Category:
 
 
 def advise(account: Account, known: Mapping[Category, str] | None = None) -> str:
-    """Sentence about the largest loss; `known` are a target's own sentences, by class."""
+    """What to change: a target's own sentences, `known` by class, of losses that are worth it, and one about the
+    largest loss.
+    """
     if not account.unit_cycles:
         return "nothing ran"
+    sure = [
+        f"{percent(account, unit_cycles)} {category}: {known[category]}"
+        for category, unit_cycles in account.categories.items()
+        if known and category in known and account.share(unit_cycles) >= _SURE
+    ]
+    # What a user can change at once comes before what is largest.
+    return "; ".join([*sure, _general(account)])
+
+
+def _general(account: Account) -> str:
+    """Sentence about the largest loss."""
     category = largest_loss(account)
     unit_cycles = account.categories.get(category, 0)
-    if known and category in known:
-        return f"{known[category]}: {percent(account, unit_cycles)} {category}"
     detail = next(iter(account.details(category)), "")
     # Of work the share is of all kinds, so that none of them is named.
     named = f" ({detail})" if detail and category != "work" else ""

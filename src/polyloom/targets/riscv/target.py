@@ -281,7 +281,8 @@ def _verify(data: bytes, place: Place | None) -> Sequence[Diagnostic]:
 def _summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
     """Summary rows of a run."""
     code = f", {data['code_bytes']} bytes of code" if "code_bytes" in data else ""
-    rows = [("instructions", f"{data['instructions']} executed{code}")]
+    cycles = [("cycles", str(data["cycles"]))] if data.get("cycles") is not None else []
+    rows = [*cycles, ("instructions", f"{data['instructions']} executed{code}")]
     if "exit_code" in data:
         rows += [("exit code", str(data["exit_code"])), ("output", str(data["standard_output"]).rstrip("\n"))]
     return rows

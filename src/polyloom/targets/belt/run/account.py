@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cycle account of a run on the belt: issue slots times bundles, from how often the model executed each bundle.
 
-A slot that issues nothing in a pass of a loop is lost to the unit whose slots are all taken in every bundle of the pass
-(ResMII; Rau 1994) or, if there is none, to a dependence edge without slack. Outside of loops slots are empty because
-the code before and after loops is short.
+A slot that issues nothing in a pass of a loop is lost to the slots that need every bundle of the pass (ResMII; Rau
+1994) or, if there are none, to a dependence edge without slack. Outside of loops slots are empty because the code
+before and after loops is short.
 """
 
 from __future__ import annotations
@@ -100,17 +100,27 @@ def _loop_reasons(routine: Routine, machine: Machine) -> Iterator[tuple[int, _Re
 
 
 def _full_unit(bundles: Sequence[Bundle], machine: Machine) -> _Reason | None:
-    """Unit of which every slot issues in every bundle of a pass, with the line that it issues most."""
-    used = [{issue.slot for issue in bundle.issues} for bundle in bundles]
-    units: list[Unit] = [OPS[issue.name].unit for bundle in bundles for issue in bundle.issues]
-    for unit in dict.fromkeys(units):
-        own = set(machine.unit_slots(unit))
-        if own and all(own <= each for each in used):
-            lines = [note.place.line for b in bundles for issue, note in _annotated(b) if issue.slot in own]
-            return _Reason(
-                "full unit", f"{unit} in {', '.join(map(str, sorted(map(str, own))))}", max(lines, key=lines.count)
-            )
-    return None
+    """Slots that take every bundle of a pass, because no fewer would do for what only they can execute (ResMII), the
+    fullest first, with the line that they execute most.
+    """
+    issued = [(issue, note) for bundle in bundles for issue, note in _annotated(bundle)]
+    units: list[Unit] = [OPS[issue.name].unit for issue, _ in issued]
+    found = list[tuple[float, str, list[int]]]()
+    for own in dict.fromkeys(machine.unit_slots(unit) for unit in units):
+        # Also what has fewer slots to choose from: a branch takes one of the slots of loads.
+        within = [
+            note.place.line
+            for (_, note), unit in zip(issued, units, strict=True)
+            if set(machine.unit_slots(unit)) <= set(own)
+        ]
+        if own and -(-len(within) // len(own)) == len(bundles):
+            named = ", ".join(dict.fromkeys(unit for unit in units if set(machine.unit_slots(unit)) <= set(own)))
+            text = f"{named} in {', '.join(map(str, own))}, {len(within)} in {len(bundles)}"
+            found.append((len(within) / len(own), text, within))
+    if not found:
+        return None
+    _, text, lines = max(found, key=lambda each: each[0])
+    return _Reason("full unit", text, max(lines, key=lines.count))
 
 
 def _edge_reason(bundles: Sequence[Bundle], machine: Machine, interval: int = 0) -> _Reason:

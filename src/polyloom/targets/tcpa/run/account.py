@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from polyloom.targets.account import Account, Category, Row, merge_rows, spread
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.run.account_lines import Slots, critical_edge, weigh_nodes
+from polyloom.targets.tcpa.run.account_lines import Slots, Tiles, critical_edge
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.event_resolution import Known
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, decode_opcode
@@ -27,14 +27,18 @@ Executed = Sequence[Sequence[Sequence[int]]]
 
 @dataclass(frozen=True, slots=True)
 class _Class:
-    """Class of elements: how many have its program, how often a unit issued what in which slot, and how many iterations
-    it started.
+    """Class of elements: where they are, how often a unit issued what in which slot, and how many iterations each
+    started.
     """
 
     name: str
-    elements: int
+    tiles: Tiles
     issues: Mapping[tuple[int, int, int], int]
-    """By unit, slot and opcode."""
+    """Of one element, by unit, slot and opcode."""
+
+    @property
+    def elements(self) -> int:
+        return len(self.tiles.places)
 
     @property
     def iterations(self) -> int:
@@ -44,10 +48,14 @@ class _Class:
             by_slot[unit, slot] += times
         return max(by_slot.values(), default=0)
 
-    def full_units(self, interval: int) -> list[int]:
-        """Units that issue in every slot of the interval."""
+    def fullest_unit(self, interval: int) -> int | None:
+        """Unit that issues in every slot of the interval, of several the one that issues most."""
         used = Counter(unit for unit, _ in {(unit, slot) for unit, slot, _ in self.issues})
-        return [unit for unit, slots in used.items() if slots == interval]
+        by_unit = Counter[int]()
+        for (unit, _, _), times in self.issues.items():
+            by_unit[unit] += times if used[unit] == interval else 0
+        best = max(by_unit, key=lambda unit: by_unit[unit], default=-1)
+        return best if by_unit[best] else None
 
 
 def account_words(
@@ -55,33 +63,35 @@ def account_words(
 ) -> Account:
     """Account of a run of so many cycles, on a region of so many elements, of which the configuration may use fewer."""
     names, interval = [unit.name for unit in machine.units], concrete.initiation_interval
-    classes = list(_classes(concrete, executed))
+    classes = list(_classes(concrete, known, executed))
     most = max((own.iterations for own in classes), default=0)
     slots = Slots() if known is None else nodes_by_slot(known.symbolic, known.schedule, interval)
-    rows = [row for own in classes for row in _class_rows(own, most, cycles, machine, concrete, known, slots)]
+    rows = [row for own in classes for row in _class_rows(own, most, cycles, machine, slots)]
     unused = elements - sum(own.elements for own in classes)
     rows += [Row("imbalance", "elements without work", 0, "", name, unused * cycles) for name in names]
     return Account(elements * len(names), cycles, merge_rows(rows))
 
 
-def _classes(concrete: Concrete, executed: Executed) -> Iterator[_Class]:
-    counts = Counter(number for row in concrete.element_class for number in row if number >= 0)
-    for number, elements in sorted(counts.items()):
+def _classes(concrete: Concrete, known: Known | None, executed: Executed) -> Iterator[_Class]:
+    places = dict[int, list[tuple[int, int]]]()
+    for r, row in enumerate(concrete.element_class):
+        for c, number in enumerate(row):
+            if number >= 0:
+                places.setdefault(number, []).append((r, c))
+    for number, own in sorted(places.items()):
         issues = Counter[tuple[int, int, int]]()
         # The model's last count of a unit stands for what is beyond its program.
         for unit, program in enumerate(concrete.classes[number].programs):
             for at, instruction in enumerate(program):
                 if instruction.opcode != OPCODE_NOP and executed[number][unit][at]:
                     issues[unit, at % concrete.initiation_interval, instruction.opcode] += executed[number][unit][at]
-        yield _Class(f"P{number + 1}", elements, issues)
+        yield _Class(f"P{number + 1}", Tiles(concrete, known, tuple(own)), issues)
 
 
-def _class_rows(
-    own: _Class, most: int, cycles: int, machine: Machine, concrete: Concrete, known: Known | None, slots: Slots
-) -> Iterator[Row]:
+def _class_rows(own: _Class, most: int, cycles: int, machine: Machine, slots: Slots) -> Iterator[Row]:
     """Rows of all elements of a class."""
-    interval = concrete.initiation_interval
-    why, detail, line = _reason(own, concrete, machine, known, slots)
+    interval = own.tiles.concrete.initiation_interval
+    why, detail, line = _reason(own, machine, slots)
     for number, unit in enumerate(machine.units):
         name, work = f"{own.name} {unit.name}", 0
         for (at, slot, opcode), times in own.issues.items():
@@ -93,7 +103,7 @@ def _class_rows(
             row = Row("work", " ".join(operation), 0, "", name, 0)
             issued = min(times * held * own.elements, cycles * own.elements - work)
             work += issued
-            yield from spread(issued, weigh_nodes(row, slots.get((at, slot, opcode), ()), concrete, known))
+            yield from spread(issued, own.tiles.weigh(row, slots.get((at, slot, opcode), ())))
         idle = cycles * own.elements - work
         missing = min(idle, (most - own.iterations) * interval * own.elements)
         waiting = min(idle - missing, max(0, own.iterations * interval * own.elements - work))
@@ -102,17 +112,19 @@ def _class_rows(
         yield Row("fill and drain", "start and end of elements", 0, "", name, idle - missing - waiting)
 
 
-def _reason(
-    own: _Class, concrete: Concrete, machine: Machine, known: Known | None, slots: Slots
-) -> tuple[Category, str, int]:
+def _reason(own: _Class, machine: Machine, slots: Slots) -> tuple[Category, str, int]:
     """Class, detail and line of slots in which nothing issues although an iteration is under way."""
-    if full := own.full_units(concrete.initiation_interval):
-        # The line that keeps the unit fullest is the one to change.
-        issues = {key: times for key, times in own.issues.items() if key[0] == full[0]}
-        nodes = slots.get(max(issues, key=lambda key: issues[key]), ())
-        line = next((row.line for row, _ in weigh_nodes(_BLANK, nodes, concrete, known)), 0)
-        return "full unit", machine.units[full[0]].name, line
-    return ("dependence", *critical_edge(concrete, known))
+    full = own.fullest_unit(own.tiles.concrete.initiation_interval)
+    if full is None:
+        return ("dependence", *critical_edge(own.tiles.concrete, own.tiles.known))
+    # The line that keeps the unit fullest is the one to change.
+    lines = Counter[int]()
+    for (unit, slot, opcode), times in own.issues.items():
+        if unit == full:
+            weighed = own.tiles.weigh(_BLANK, slots.get((unit, slot, opcode), ()))
+            for row in spread(times, weighed):
+                lines[row.line] += row.unit_cycles
+    return "full unit", machine.units[full].name, max(lines, key=lambda line: lines[line])
 
 
 _BLANK = Row("work", "", 0, "", "", 0)

@@ -6,7 +6,7 @@ dependence edge leaves no slack in the schedule that the words obey.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from polyloom.targets.account import Row
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.event_resolution import Known, evaluate_bound, evaluate_condition
+from polyloom.targets.tcpa.words.event_resolution import Known, evaluate_condition, tile_iterations
 
 Slots = dict[tuple[int, int, int], list[int]]
 _MOST: Final = 1 << 22
@@ -27,28 +27,34 @@ def node_line(known: Known, node: int) -> int:
     return origins[node].line if origins else 0
 
 
-def weigh_nodes(row: Row, nodes: Sequence[int], concrete: Concrete, known: Known | None) -> list[tuple[Row, int]]:
-    """Rows of the lines that an instruction may be of, weighted by the iterations in which each is meant."""
-    del concrete
-    if known is None or not nodes:
-        return [(row, 1)]
-    lines = {node_line(known, node) for node in nodes}
-    if len(lines) == 1:
-        return [(replace(row, line=lines.pop()), 1)]
-    # Nodes that share an instruction exclude each other, so that their conditions share out its executions.
-    return [(replace(row, line=node_line(known, node)), _count(known, node)) for node in nodes]
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Elements of one class: their rows and columns, in the configuration that says what their tiles are."""
 
+    concrete: Concrete
+    known: Known | None
+    places: tuple[tuple[int, int], ...]
 
-def _count(known: Known, node: int) -> int:
-    """Iterations of a node: points of the iteration space in its condition."""
-    low, high = zip(
-        *((evaluate_bound(e.lower, known), evaluate_bound(e.upper, known)) for e in known.symbolic.extents), strict=True
-    )
-    extents = [max(0, h - b + 1) for b, h in zip(low, high, strict=True)]
-    if prod(extents) > _MOST:
-        return 1
-    points = np.indices(extents, np.int64).reshape(len(extents), -1).T + np.array(low, np.int64)
-    return int(evaluate_condition(known.symbolic.nodes[node].condition, points, known).sum())
+    def weigh(self, row: Row, nodes: Sequence[int]) -> list[tuple[Row, int]]:
+        """Rows of the lines that an instruction may be of, weighted by the iterations in which each is meant."""
+        known = self.known
+        if known is None or not nodes:
+            return [(row, 1)]
+        lines = {node_line(known, node) for node in nodes}
+        if len(lines) == 1:
+            return [(replace(row, line=lines.pop()), 1)]
+        # Nodes that share an instruction exclude each other, so that their conditions share out its executions.
+        return [(replace(row, line=node_line(known, node)), self._count(known, node)) for node in nodes]
+
+    def _count(self, known: Known, node: int) -> int:
+        """Iterations of a node in the tiles of these elements; of very many all nodes count alike."""
+        steps = prod(max(extent, 1) for extent in self.concrete.extents)
+        if steps * len(self.places) > _MOST:
+            return 1
+        step = np.tile(np.arange(steps, dtype=np.int64), len(self.places))
+        rows, columns = (np.repeat(np.array(axis, np.int64), steps) for axis in zip(*self.places, strict=True))
+        points, inside = tile_iterations(step, rows, columns, self.concrete, known)
+        return int((inside & evaluate_condition(known.symbolic.nodes[node].condition, points, known)).sum())
 
 
 def critical_edge(concrete: Concrete, known: Known | None) -> tuple[str, int]:

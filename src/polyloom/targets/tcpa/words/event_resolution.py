@@ -100,7 +100,7 @@ def resolve_events(
         at = np.flatnonzero(here)
         if not len(at):
             continue
-        points, inside = _iterations(lag[at] // pi, rows[at], columns[at], concrete, of)
+        points, inside = tile_iterations(lag[at] // pi, rows[at], columns[at], concrete, of)
         inside &= evaluate_condition(operation.condition, points, of)
         node[at[inside]] = v
         iteration[at[inside]] = points[inside]
@@ -117,7 +117,7 @@ def _starts(rows: Numbers, columns: Numbers, concrete: Concrete) -> Numbers:
     return c.start + c.row_delay * down + c.column_delay * across
 
 
-def _iterations(
+def tile_iterations(
     step: Numbers, rows: Numbers, columns: Numbers, concrete: Concrete, of: Known
 ) -> tuple[Numbers, NDArray[np.bool_]]:
     """Inverse of the tiling (the array paper, section 5.1): the iterations of these steps, and whether they are in the
