@@ -40,7 +40,7 @@ def build_program(
         (folder / name).write_text(text, encoding="utf-8")
     sources = " ".join(name for name in verilog if name.endswith(".v"))
     # Modules stay: one that occurs often is C++ once. `proc` alone leaves what CXXRTL executes fastest.
-    script = f"read_verilog -I. {sources}\nhierarchy -top {TOP}\nproc\nwrite_cxxrtl -O6 -g0 {_MADE}\n"
+    script = f"read_verilog -I. {sources}\nhierarchy -top {TOP}\nproc\nwrite_cxxrtl -noflatten -g0 {_MADE}\n"
     (folder / "script.ys").write_text(script, encoding="utf-8")
     output = run_tool(TOOL, (*yosys, "-q", "script.ys"), b"", folder)
     _check_made(TOOL, folder / _MADE, output)
