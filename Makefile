@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays mlir onnx device golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays mlir onnx device mutations golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -149,6 +149,12 @@ mlir: .venv/installed .venv/tools
 # Node tests of the package onnx: how many pass on machines, and why others are refused. WRITE=--write writes the lists.
 onnx: .venv/installed .venv/tools
 	$(BIN)/python -m tests.frontend.onnx.node_cases --jobs $(JOBS) $(WRITE)
+
+# MUTATIONS lines of Verilog, each changed once (0: all): how many a co-simulation notices. SEED draws others.
+MUTATIONS ?= 40
+SEED ?= 1
+mutations: .venv/installed .venv/tools
+	$(BIN)/python -m tests.targets.tcpa.rtl.mutation_table $(MUTATIONS) $(SEED)
 
 # Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
 device: .venv/installed .venv/tools

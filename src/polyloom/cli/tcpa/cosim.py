@@ -36,6 +36,7 @@ def execute(options: Request) -> Answer:
     inputs = complete_inputs(target.signature(data), {}, given, seed=options.seed, fill=fill)
     found = cosimulate(data, place.member if options.on else None, inputs)
     facts = {"cycles": found.cycles, "operations": found.operations, "bank_writes": found.bank_writes}
+    facts["configuration_words"] = found.configuration
     facts |= {"steps": found.steps} if found.steps > 1 else {}
     shown = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in facts.items())
     if found.fault is not None:

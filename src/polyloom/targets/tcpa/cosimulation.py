@@ -6,6 +6,7 @@ specification of every cycle), compared operation by operation and bank write by
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
@@ -16,11 +17,9 @@ from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.targets.tcpa.rtl import simulator as sim
 from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows, base_address
-from polyloom.targets.tcpa.rtl.bus_words import (
-    bank_contents,
-    configuration_words,
-)
+from polyloom.targets.tcpa.rtl.bus_words import bank_contents
 from polyloom.targets.tcpa.rtl.circuit import Circuit
+from polyloom.targets.tcpa.rtl.configuration_changes import Loading, make_image, whole_loading
 from polyloom.targets.tcpa.rtl.observed_runs import (
     NO_ELEMENT,
     Comparison,
@@ -30,7 +29,7 @@ from polyloom.targets.tcpa.rtl.observed_runs import (
     compare,
     hide_nan,
 )
-from polyloom.targets.tcpa.rtl.simulator import Simulator
+from polyloom.targets.tcpa.rtl.simulator import BusRun, Simulator
 from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import ArrayLayout, Concrete, Generator
@@ -118,26 +117,42 @@ def _extend_words(elements: NDArray[Any], dtype: ElementType) -> NDArray[np.int6
     return elements.view(bits).astype(np.int64) & 0xFFFFFFFF
 
 
-def _bus_writes(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDArray[Any]]) -> list[tuple[int, int]]:
-    given = {
-        a.name: np.maximum(_memory(concrete, n, np.ascontiguousarray(inputs[a.name], NUMPY[a.dtype])), 0)
-        for n, a in enumerate(concrete.arrays)
-        if not a.is_output and a.name in inputs
-    }
-    return [*configuration_words(circuit, concrete), *bank_contents(circuit, concrete, given)]
-
-
 def run_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> ObservedRun | list[Fault]:
     """What the circuit does. Errors: PL0640, PL0661."""
-    circuit, concrete = simulator.circuit, concrete_file.decode(data)
+    image = make_image(simulator.circuit, concrete_file.decode(data))
+    return run_steps(simulator, [Step(data, inputs, whole_loading(image))])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Concrete configuration with its inputs, and what the bus carries before it."""
+
+    data: bytes
+    inputs: Mapping[str, NDArray[Any]]
+    loading: Loading
+
+
+def run_steps(simulator: Simulator, steps: Sequence[Step]) -> list[ObservedRun | list[Fault]]:
+    """What the circuit does in steps, which follow one another without losing its configuration. Errors: PL0640,
+    PL0661."""
+    concretes = [concrete_file.decode(step.data) for step in steps]
+    runs = [_bus_run(simulator.circuit, *both) for both in zip(concretes, steps, strict=True)]
+    events = sim.simulate(simulator, runs)
+    return [_observed_run(simulator.circuit, *both) for both in zip(concretes, events, strict=True)]
+
+
+def _bus_run(circuit: Circuit, concrete: Concrete, step: Step) -> BusRun:
+    given = {
+        a.name: np.maximum(_memory(concrete, n, np.ascontiguousarray(step.inputs[a.name], NUMPY[a.dtype])), 0)
+        for n, a in enumerate(concrete.arrays)
+        if not a.is_output and a.name in step.inputs
+    }
     control = concrete.controller
     # A circuit that does not end is stopped after all that could still happen.
     steps = max(control.steps, int(np.prod(concrete.extents or (1,))))
     begin = control.start + concrete.rows * control.row_delay + concrete.columns * control.column_delay
     last = max(begin, *(g.delay for g in concrete.generators), 0) + (steps + 1) * concrete.initiation_interval
-    return _observed_run(
-        circuit, concrete, sim.simulate(simulator, _bus_writes(circuit, concrete, inputs), last + _MARGIN)
-    )
+    return BusRun(step.loading, tuple(bank_contents(circuit, concrete, given)), last + _MARGIN)
 
 
 def _observed_run(circuit: Circuit, concrete: Concrete, events: sim.Events) -> ObservedRun | list[Fault]:
@@ -186,7 +201,7 @@ def _number(circuit: Circuit, concrete: Concrete, element: int) -> int:
 def _bank_write(concrete: Concrete, window: BankWindow, cycle: int, address: int, value: int) -> Row:
     array = concrete.generators[window.generator].array
     layout = concrete.arrays[array]
-    return cycle, array, address - window.place + window.first, _store_word(layout, value)
+    return cycle, array, window.array_word(address), _store_word(layout, value)
 
 
 def _store_word(layout: ArrayLayout, value: int) -> int:
@@ -211,6 +226,8 @@ def time_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray
     """Cycles until the circuit has ended, and CPU seconds of its simulation without the configuration, unobserved.
     Errors: PL0640, PL0661.
     """
-    writes = _bus_writes(simulator.circuit, concrete_file.decode(data), inputs)
-    last = sim.simulate(simulator, writes, _MARGIN * 64, observed=False)[-1]
+    concrete = concrete_file.decode(data)
+    step = Step(data, inputs, whole_loading(make_image(simulator.circuit, concrete)))
+    run = _bus_run(simulator.circuit, concrete, step)
+    last = sim.simulate(simulator, [run], observed=False)[0][-1]
     return int(last["cycle"]), int(last["first"]) / 1e6

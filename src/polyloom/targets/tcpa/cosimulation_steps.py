@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Co-simulation of a concrete file: each step is loaded into the circuit over the configuration bus, runs, and is
-compared with the model (`cosimulation.py`). What a step leaves in the banks goes by the host to the next one.
+"""Co-simulation of a concrete file: its steps are loaded into the circuit over the configuration bus, each with the
+words that change (`run/phases/reconfiguration.py`), run, and are compared with the model (`cosimulation.py`). What a
+step leaves in the banks goes by the host to the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from itertools import groupby
 from pathlib import Path
 
 from polyloom import temporary
@@ -15,13 +17,15 @@ from polyloom.diagnostics import input_error
 from polyloom.frontend.source import Arrays
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import cosimulation, machine_file
+from polyloom.targets.tcpa.cosimulation import Step
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.rtl.bus_words import configuration_words
 from polyloom.targets.tcpa.rtl.circuit import build_circuit, check_circuit
-from polyloom.targets.tcpa.rtl.observed_runs import Comparison
+from polyloom.targets.tcpa.rtl.configuration_changes import Loading
+from polyloom.targets.tcpa.rtl.observed_runs import Comparison, Fault, ObservedRun, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator, build_simulator
 from polyloom.targets.tcpa.run import model, program
 from polyloom.targets.tcpa.run.phases import plan_execution, step_sequence
+from polyloom.targets.tcpa.run.phases.reconfiguration import step_loadings
 from polyloom.targets.tcpa.run.program import Simulation
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.phases.stages import SYMBOLIC, has_phases
@@ -39,14 +43,13 @@ def cosimulate(data: bytes, member: str | None, inputs: Arrays) -> Comparison:
     built for it. Errors: PL0310, PL0603, PL0640, PL0660, PL0661, PL0816, PL0810.
     """
     check_concrete(data)
-    steps = [own.data for own in step_sequence.run(data).configurations] if has_phases(data) else [data]
-    machine = program.load_machine(steps[0], member)
+    sequence = step_sequence.run(data)
+    machine = program.load_machine(sequence.steps[0].data, member)
     check_circuit(machine, machine_file.find_table(member) if member else None)
     # Before the build, which takes a while.
-    for step in steps:
-        model.load(step, machine)
-        concrete = concrete_file.decode(step)
-        configuration_words(build_circuit(machine, concrete.rows, concrete.columns), concrete)
+    for own in sequence.configurations:
+        model.load(own.data, machine)
+    step_loadings(sequence, partial(build_circuit, machine))
     with temporary.temporary_folder() as folder:
         return compare_steps(region_simulators(machine, folder), data, member, inputs)
 
@@ -67,25 +70,23 @@ def region_simulators(machine: Machine, folder: Path, optimization: int = 1) -> 
     return build
 
 
+Expected = ObservedRun | Fault
+
+
 class _Stopped(Exception):
-    """A step differs or faults, so that the next ones have no inputs."""
+    """A step faults, so that the next ones have no inputs."""
 
 
 def compare_steps(simulators: Simulators, data: bytes, member: str | None, inputs: Arrays) -> Comparison:
-    """Sum of the comparisons of all steps. Errors: PL0603, PL0640, PL0661."""
+    """Sum of the comparisons of all steps, up to the first that differs or faults. Errors: PL0603, PL0640, PL0661."""
+    sequence = step_sequence.run(data)
+    machine = program.load_machine(sequence.steps[0].data, member)
+    loadings = step_loadings(sequence, lambda rows, columns: simulators(rows, columns).circuit)
     found = list[Comparison]()
-
-    def compare_step(
-        step: bytes, member: str | None, given: Arrays, trace: bool, progress: Progress | None
-    ) -> Simulation:
-        concrete = concrete_file.decode(step)
-        found.append(cosimulation.compare_runs(simulators(concrete.rows, concrete.columns), step, given))
+    for expected, seen in _run_both(simulators, machine, loadings, data, member, inputs):
+        found.append(compare(expected, seen))
         if found[-1].difference is not None or found[-1].fault is not None:
-            raise _Stopped
-        return program.simulate(step, member, given, trace, progress)
-
-    with suppress(_Stopped):
-        plan_execution.simulate(data, member, inputs, False, one=compare_step)
+            break
     last = found[-1]
     where = f"step {len(found)}: " if has_phases(data) else ""
     return Comparison(
@@ -95,4 +96,41 @@ def compare_steps(simulators: Simulators, data: bytes, member: str | None, input
         last.fault,
         None if last.difference is None else where + last.difference,
         len(found),
+        sum(len(loading.words) for loading in loadings[: len(found)]),
     )
+
+
+def _run_both(
+    simulators: Simulators,
+    machine: Machine,
+    loadings: Sequence[Loading],
+    data: bytes,
+    member: str | None,
+    inputs: Arrays,
+) -> Iterator[tuple[Expected, ObservedRun | list[Fault]]]:
+    """What the model does in each step, and the circuit, up to a fault of the model. The model is first, because the
+    circuit runs steps of one region as one program."""
+    steps, expected = list[Step](), list[Expected]()
+
+    def run_step(step: bytes, member: str | None, given: Arrays, trace: bool, progress: Progress | None) -> Simulation:
+        concrete = concrete_file.decode(step)
+        circuit = build_circuit(machine, concrete.rows, concrete.columns)
+        expected.append(cosimulation.run_model(circuit, step, given))
+        steps.append(Step(step, given, loadings[len(steps)]))
+        if isinstance(expected[-1], Fault):
+            raise _Stopped
+        return program.simulate(step, member, given, trace, progress)
+
+    with suppress(_Stopped):
+        plan_execution.simulate(data, member, inputs, False, one=run_step)
+    seen = (
+        found
+        for region, own in groupby(steps, _region)
+        for found in cosimulation.run_steps(simulators(*region), list(own))
+    )
+    yield from zip(expected, seen, strict=True)
+
+
+def _region(step: Step) -> tuple[int, int]:
+    concrete = concrete_file.decode(step.data)
+    return concrete.rows, concrete.columns

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,8 +20,10 @@ from tests.targets.tcpa.sabotage.words import repaired
 
 from polyloom import api
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import cosimulation
+from polyloom.targets.tcpa import cosimulation, cosimulation_steps
+from polyloom.targets.tcpa.cosimulation import Step, run_steps
 from polyloom.targets.tcpa.cosimulation_steps import compare_steps
+from polyloom.targets.tcpa.rtl.configuration_changes import Loading, changed_words, make_image, whole_loading
 from polyloom.targets.tcpa.rtl.observed_runs import Comparison, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator
 from polyloom.targets.tcpa.run import model
@@ -77,6 +80,8 @@ def test_steps_are_equal(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) 
     given = {name: random.integers(-99, 99, (16, 16), np.int32) for name in "AB"}
     found = _compare_blocks(simulator, data, given)
     assert (found.steps, found.bank_writes, found.fault, found.difference) == (4, 16 * 16, None, None)
+    # Three steps of four load the bases that move.
+    assert found.configuration == 313
     ran = plan_execution.simulate(data, str(TINY), given, trace=False)
     assert found.cycles == sum(part.cycles for part in ran.phases)
 
@@ -85,8 +90,8 @@ def test_steps_are_equal(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) 
     def next_result(*_: object) -> Comparison:
         return next(results)
 
-    monkeypatch.setattr(cosimulation, "compare_runs", next_result)
-    assert _compare_blocks(simulator, data, given) == Comparison(10, 12, 7, None, "step 2: it differs", 2)
+    monkeypatch.setattr(cosimulation_steps, "compare", next_result)
+    assert _compare_blocks(simulator, data, given) == Comparison(10, 12, 7, None, "step 2: it differs", 2, 305)
 
 
 @pytest.mark.long
@@ -109,9 +114,15 @@ def test_triangular_loops_with_a_division_are_equal(simulator: Simulator) -> Non
 
 
 def _compare_random(simulator: Simulator, seeds: range) -> None:
+    """One after another on a circuit that keeps its configuration: each loads the words that change."""
     operations = writes = 0
-    for seed in seeds:
-        found = cosimulation.compare_runs(simulator, *random_program(simulator.circuit.machine, seed))
+    programs = [random_program(simulator.circuit.machine, seed) for seed in seeds]
+    images = [make_image(simulator.circuit, concrete_file.decode(data)) for data, _ in programs]
+    changes = [Loading(False, changed_words(a, b)) for a, b in pairwise(images)]
+    loadings = [whole_loading(images[0]), *changes]
+    seen = run_steps(simulator, [Step(*both, loading) for both, loading in zip(programs, loadings, strict=True)])
+    for seed, both, own in zip(seeds, programs, seen, strict=True):
+        found = compare(cosimulation.run_model(simulator.circuit, *both), own)
         assert found.difference is None, seed
         assert found.fault is None, seed
         operations += found.operations

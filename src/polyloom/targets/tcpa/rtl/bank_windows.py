@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bank windows: what of an array each bank of the circuit holds, and where."""
+"""Bank windows: what of an array each bank of the circuit holds, and where (docs/targets/tcpa.md, Banks): the words
+between the least and the greatest address of a generator, or, where these are too many, the smallest box of elements.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.targets.tcpa.rtl.capacities import check_need, refuse_configuration
 from polyloom.targets.tcpa.rtl.circuit import Circuit
@@ -13,14 +18,26 @@ from polyloom.targets.tcpa.words.sides import SIDES
 
 @dataclass(frozen=True, slots=True)
 class BankWindow:
-    """Where a bank holds what generator `generator` accesses: word `first` of the array's memory is word `place`."""
+    """What generator `generator` accesses, from word `place` of its bank on.
+
+    Word n of the window is word `words[n]` of the array's memory. In the bank, the address in a step is `base` +
+    `coefficients` . digits; the model faults where it leaves `low` to `high`, which are those of the array.
+    """
 
     generator: int
     bank: int
     is_output: bool
-    first: int
-    words: int
     place: int
+    words: range | tuple[int, ...]
+    coefficients: tuple[int, ...]
+    base: int
+    low: int
+    high: int
+
+    def array_word(self, address: int) -> int:
+        """Word of the array's memory at an address of the bank; outside of the window, one that no array has."""
+        n = address - self.place
+        return self.words[n] if 0 <= n < len(self.words) else -1 - address
 
 
 def bank_number(circuit: Circuit, generator: Generator) -> int:
@@ -40,12 +57,11 @@ def array_words(concrete: Concrete, number: int) -> int:
 
 
 def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
-    """Windows: of each generator, the words between the least and the greatest address of its boxes, one after another
-    in the bank. Errors: PL0640.
-    """
+    """Windows of all generators, one after another in each bank. Errors: PL0640."""
     free: dict[int, int] = {}
     taken = set[tuple[int, bool]]()
     windows: list[BankWindow] = []
+    most = circuit.capacity("bank_words")
     for number, generator in enumerate(concrete.generators):
         bank, is_output = bank_number(circuit, generator), concrete.arrays[generator.array].is_output
         if (bank, is_output) in taken:
@@ -53,13 +69,77 @@ def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
                 "two generators of a bank read, or two write, and the circuit has one of each kind"
             )
         taken.add((bank, is_output))
-        low, high = _address_range(concrete, generator)
-        # An empty domain has a window of no words, in a bank that nothing accesses.
-        size = max(0, high - low + 1)
-        windows.append(BankWindow(number, bank, is_output, low, size, free.get(bank, 0)))
-        free[bank] = free.get(bank, 0) + size
-        check_need("words of a bank", free[bank], circuit.capacity("bank_words"))
+        place = free.get(bank, 0)
+        window = _span_window(concrete, number, bank, place)
+        # What is touched is enumerated only where the range of addresses is too long.
+        if place + len(window.words) > most:
+            window = _box_window(concrete, window) or window
+        windows.append(window)
+        free[bank] = place + len(window.words)
+        check_need("words of a bank", free[bank], most)
     return windows
+
+
+def _span_window(concrete: Concrete, number: int, bank: int, place: int) -> BankWindow:
+    """The words from the lowest to the highest address: in the bank, addresses are moved."""
+    generator = concrete.generators[number]
+    first, last = _address_range(concrete, generator)
+    # An empty domain has a window of no words, in a bank that nothing accesses.
+    words, moved = range(first, max(first, last + 1)), place - first
+    base = base_address(concrete, generator) + moved
+    high = array_words(concrete, generator.array) - 1 + moved
+    is_output = concrete.arrays[generator.array].is_output
+    return BankWindow(number, bank, is_output, place, words, generator.coefficients, base, moved, high)
+
+
+def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
+    """The smallest box around the elements that are touched, row by row; None where a step touches none, or where
+    indices are no affine functions of the digits."""
+    generator = concrete.generators[span.generator]
+    strides = np.array(concrete.arrays[generator.array].strides, np.int64)
+    digits = _domain_digits(generator)
+    words = base_address(concrete, generator) + digits @ np.array(generator.coefficients, np.int64)
+    index = _element_index(words, concrete, generator.array)
+    if index is None or not len(index):
+        return None
+    # A coefficient of an address is a sum of strides; which sum it is, the touched elements tell.
+    steps = np.column_stack((digits, np.ones(len(digits), np.int64)))
+    affine = np.rint(np.linalg.lstsq(steps.astype(float), index.astype(float), rcond=None)[0]).astype(np.int64)
+    if (steps @ affine != index).any():
+        return None
+    low: NDArray[np.int64] = index.min(axis=0)
+    extents: NDArray[np.int64] = index.max(axis=0) - low + 1
+    own = np.array([int(np.prod(extents[n + 1 :])) for n in range(len(extents))], np.int64)
+    box = low + np.indices(tuple(extents)).reshape(len(extents), -1).T
+    return replace(
+        span,
+        words=tuple((box @ strides).tolist()),
+        coefficients=tuple((affine[:-1] @ own).tolist()),
+        base=span.place + int((affine[-1] - low) @ own),
+        low=span.place,
+        high=span.place + len(box) - 1,
+    )
+
+
+def _domain_digits(generator: Generator) -> NDArray[np.int64]:
+    """Digits of all steps of the domain, a row per step."""
+    found = [np.zeros((0, len(generator.coefficients)), np.int64)]
+    for convex in generator.domain:
+        low, extents = np.array(convex.lower), [b - a + 1 for a, b in zip(convex.lower, convex.upper, strict=True)]
+        digits: NDArray[np.int64] = low + np.indices(extents).reshape(len(extents), -1).T
+        inside = [digits @ np.array(half.coefficients) + half.constant >= 0 for half in convex.half_spaces]
+        found.append(digits[np.logical_and.reduce(inside)] if inside else digits)
+    return np.concatenate(found)
+
+
+def _element_index(words: NDArray[np.int64], concrete: Concrete, number: int) -> NDArray[np.int64] | None:
+    """Indices of the elements at some words of an array's memory, a row per word; None if a word has no element."""
+    array, left = concrete.arrays[number], words
+    index = np.zeros((len(words), len(array.shape)), np.int64)
+    # Layouts lie row by row, in any order of the dimensions: the largest stride counts first.
+    for n in sorted(range(len(array.shape)), key=lambda n: -array.strides[n]):
+        index[:, n], left = np.divmod(left, max(1, array.strides[n]))
+    return None if left.any() or (index < 0).any() or (index >= np.array(array.shape)).any() else index
 
 
 def _address_range(concrete: Concrete, generator: Generator) -> tuple[int, int]:

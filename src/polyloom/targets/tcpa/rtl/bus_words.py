@@ -8,13 +8,23 @@ fields of one size, walks the routes of banks, and adds the place of an array in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.ir.operations import ElementType
-from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows, base_address
+from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, bank_windows
+from polyloom.targets.tcpa.rtl.bus_addresses import (
+    BANK_WORD,
+    CONTROL,
+    DEPTH,
+    GENERATOR,
+    MAP,
+    PROGRAM,
+    ROUTE,
+    WRAPPER,
+    Write,
+    address,
+)
 from polyloom.targets.tcpa.rtl.capacities import FILES, check_need, refuse_configuration
 from polyloom.targets.tcpa.rtl.circuit import AFFINE, DELAY_BITS, Circuit
 from polyloom.targets.tcpa.rtl.instruction_words import instruction_fields
@@ -28,18 +38,6 @@ from polyloom.targets.tcpa.words.concrete import (
     bank_route,
 )
 from polyloom.targets.tcpa.words.sides import SIDES
-
-MAP, PROGRAM, DEPTH, WRAPPER, ROUTE, CONTROL, GENERATOR, BANK_WORD = range(8)
-"""Kinds of writes: bits 48 to 51 of the address. Below are a number of 16 bits, a unit of 8, an index of 16, a part
-of 8."""
-Write = tuple[int, int]
-"""Address and word."""
-_BYTES: Final[Mapping[ElementType, int]] = {"i8": 1, "u8": 1, "bool": 1, "i16": 2, "u16": 2, "f64": 8}
-
-
-def address(kind: int, number: int = 0, unit: int = 0, index: int = 0, part: int = 0) -> int:
-    """Bus address of a word."""
-    return kind << 48 | number << 32 | unit << 24 | index << 8 | part
 
 
 def configuration_words(circuit: Circuit, concrete: Concrete) -> list[Write]:
@@ -206,17 +204,14 @@ def _check_range(coefficients: Sequence[int], constant: int, concrete: Concrete)
 def _generator_words(circuit: Circuit, concrete: Concrete, window: BankWindow) -> Iterator[Write]:
     generator = concrete.generators[window.generator]
     number, dims = 2 * window.bank + window.is_output, circuit.capacity("generator_dimensions")
-    # Addresses in the bank, and the limits beyond which the model faults, move together.
-    moved = window.place - window.first
-    base, last = base_address(concrete, generator) + moved, array_words(concrete, generator.array) - 1
-    _check_range(generator.coefficients, base, concrete)
-    check_need("bits of a base address", base.bit_length() + 1, 32)
-    for m, coefficient in enumerate(generator.coefficients):
+    _check_range(window.coefficients, window.base, concrete)
+    check_need("bits of a base address", window.base.bit_length() + 1, 32)
+    for m, coefficient in enumerate(window.coefficients):
         yield address(GENERATOR, number, 0, 0, m), coefficient & 0xFFFFFFFF
-    yield address(GENERATOR, number, 0, 0, dims), base & 0xFFFFFFFF
+    yield address(GENERATOR, number, 0, 0, dims), window.base & 0xFFFFFFFF
     yield address(GENERATOR, number, 1), generator.delay
-    yield address(GENERATOR, number, 3), moved & 0xFFFFFFFF
-    yield address(GENERATOR, number, 4), (last + moved) & 0xFFFFFFFF
+    yield address(GENERATOR, number, 3), window.low & 0xFFFFFFFF
+    yield address(GENERATOR, number, 4), window.high & 0xFFFFFFFF
     for index, part, word in _domain_words(circuit, generator.domain, concrete):
         yield address(GENERATOR, number, 2, index, part), word
 
@@ -227,5 +222,5 @@ def bank_contents(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDA
         if window.is_output:
             continue
         name = concrete.arrays[concrete.generators[window.generator].array].name
-        for n, word in enumerate(inputs[name][window.first : window.first + window.words].tolist()):
+        for n, word in enumerate(inputs[name][list(window.words)].tolist()):
             yield address(BANK_WORD, window.bank, (window.place + n) >> 16, (window.place + n) & 0xFFFF), word

@@ -25,7 +25,7 @@ DELAY_BITS: Final = 12
 
 _ITERATIVE: Final = (*DIVISIONS, "sqrt")
 """Operations of a lane's dividers, bit by bit."""
-_CAPACITIES: Final = (
+CAPACITIES: Final = (
     "general_registers",
     "feedback_registers",
     "input_registers",
@@ -38,7 +38,7 @@ _CAPACITIES: Final = (
     "generator_dimensions",
     "bank_words",
 )
-_MOST: Final = {
+MOST: Final = {
     "generator_dimensions": 16,
     "bank_words": 1 << 24,
     "fifo_depth": 1 << 16,
@@ -119,12 +119,12 @@ def has_circuit(operation: str, dtype: ElementType) -> bool:
 
 def check_circuit(machine: Machine, table: Table | None = None) -> None:
     """Machines without a circuit: PL0310, at the key in the machine's text if that is given."""
-    for key in _CAPACITIES:
+    for key in CAPACITIES:
         value: int | None = getattr(machine, key)
         if value is None:
             raise _refusal(f'"{UNLIMITED}" is no size of a circuit', key, "write a number", table)
-        if value > _MOST.get(key, value):
-            raise _refusal(f"'{key}' is {value}, and a circuit has at most {_MOST[key]}", key, "write less", table)
+        if value > MOST.get(key, value):
+            raise _refusal(f"'{key}' is {value}, and a circuit has at most {MOST[key]}", key, "write less", table)
     # A ring of wrappers without registers would be a combinational loop.
     if machine.hop_delay == 0:
         message = "wires from one wrapper to the next that take no cycle have no registers, and may close a loop"

@@ -30,7 +30,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was compared, and the first difference, if there is one."""
+    """What was compared, the first difference, if there is one, and the words of all configurations on the bus."""
 
     cycles: int
     operations: int
@@ -38,6 +38,7 @@ class Comparison:
     fault: Fault | None
     difference: str | None
     steps: int = 1
+    configuration: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulator of a circuit: its Verilog built with Verilator (Verilator 5 manual, "Verilating") around the test bench
-`driver.cpp`, which reads the writes of the configuration bus and prints what it sees in each cycle.
+"""Simulator of a circuit: its Verilog built with Verilator (Verilator 5 manual, "Verilating"), or else with Yosys and a
+C++ compiler (`cxxrtl.py`), around the test bench `driver.cpp`, which reads the writes of the configuration bus and
+prints what it sees in each cycle.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 import resource
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,16 +17,19 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.targets.tcpa.rtl.bus_words import Write
+from polyloom.targets.tcpa.rtl import cxxrtl
+from polyloom.targets.tcpa.rtl.bus_addresses import Write
 from polyloom.targets.tcpa.rtl.circuit import Circuit
-from polyloom.targets.tcpa.rtl.tools import missing_tool, run_tool, tool_error
+from polyloom.targets.tcpa.rtl.configuration_changes import Loading
+from polyloom.targets.tcpa.rtl.tools import run_tool, tool_error
 from polyloom.targets.tcpa.rtl.verilog_files import LIBRARY, TOP, verilog_files
 
 TOOL: Final = "verilator"
 INSTALL: Final = "apt-get install verilator g++ make"
-ISSUE, RESULT, BANK_WRITE, FAULT, BANK_FAULT, ENDED = range(6)
+ISSUE, RESULT, BANK_WRITE, FAULT, BANK_FAULT, ENDED, FINISHED = range(7)
 """Events of driver.cpp."""
-_DRIVER: Final = Path(__file__).with_name("driver.cpp")
+_HERE: Final = Path(__file__).parent
+_DRIVER: Final = "driver.cpp"
 _OPTIONS: Final = (
     *("--cc", "--exe", "--build", "--prefix", "Varray", "--top-module", TOP, "--Mdir", "built"),
     *("--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast", "--x-initial", "fast"),
@@ -33,17 +37,27 @@ _OPTIONS: Final = (
 _SHARED: Final = ("bank", "domain", "element", "unit")
 """Modules with many instances, of whose code Verilator makes one copy if no instance names a wire of another one."""
 _CONTROL: Final = "ports.vlt"
-_PORT: Final = re.compile(r"\b(?:input|output)(?: reg)?(?: \[[^]]*])? (?!clk\b|reset\b)(\w+)")
+_PORT: Final = re.compile(r"\b(?:input|output)(?: reg)?(?: \[[^]]*])? (?!clk\b|reset\b|clear\b)(\w+)")
 _RECORD: Final = np.dtype([(n, np.uint32) for n in ("event", "cycle", "place", "first", "second")])
 
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
-    """A built simulator of `circuit`; `build_seconds` of CPU."""
+    """A built simulator of `circuit`, made by `tool`; `build_seconds` of CPU."""
 
     circuit: Circuit
     program: Path
     build_seconds: float
+    tool: str = TOOL
+
+
+@dataclass(frozen=True, slots=True)
+class BusRun:
+    """Run of the circuit: what the bus carries before it, and then to fill the banks; the most cycles it may take."""
+
+    loading: Loading
+    banks: Sequence[Write]
+    cycles: int
 
 
 Events = NDArray[Any]
@@ -53,20 +67,22 @@ Events = NDArray[Any]
 def build_simulator(
     circuit: Circuit, folder: Path, optimization: int = 1, replaced: Mapping[str, str] | None = None
 ) -> Simulator:
-    """Simulator in an empty folder; `replaced` are texts in the place of those of the library. Errors: PL0660
-    without Verilator, PL0661 where it makes nothing.
+    """Simulator in an empty folder; `replaced` are texts in the place of those of the library. Errors: PL0660 without
+    tools, PL0661 where one makes nothing.
     """
-    if shutil.which(TOOL) is None:
-        raise missing_tool(TOOL, "simulates circuits", f"`{INSTALL}`")
-    own = {"sizes.h": _sizes(circuit), _CONTROL: port_control()}
-    for name, text in {**verilog_files(circuit), **own, **(replaced or {})}.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    shutil.copyfile(_DRIVER, folder / "driver.cpp")
+    own = {"sizes.h": _sizes(circuit), _DRIVER: (_HERE / _DRIVER).read_text(encoding="utf-8")}
+    texts = {**verilog_files(circuit), **(replaced or {})}
     before = _child_seconds()
+    if shutil.which(TOOL) is None:
+        program = cxxrtl.build_program(texts, own, folder, optimization, INSTALL)
+        return Simulator(circuit, program, _child_seconds() - before, cxxrtl.TOOL)
+    header = (_HERE / "verilated_circuit.h").read_text(encoding="utf-8")
+    for name, text in {**texts, **own, "circuit.h": header, _CONTROL: port_control()}.items():
+        (folder / name).write_text(text, encoding="utf-8")
     # Code that runs once, which is half of it, is not worth optimizing.
     levels = f"OPT_FAST=-O{optimization} OPT_SLOW=-O0 OPT_GLOBAL=-O1"
-    flags = ("-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels)
-    command = (TOOL, *_OPTIONS, *flags, _CONTROL, f"{TOP}.v", "driver.cpp")
+    flags = ("-CFLAGS", "-std=c++17 -I..", "-MAKEFLAGS", levels)
+    command = (TOOL, *_OPTIONS, *flags, _CONTROL, f"{TOP}.v", _DRIVER)
     # Without paths of the user: a makefile cannot name folders with spaces.
     output = run_tool(TOOL, command, b"", folder)
     program = folder / "built" / "Varray"
@@ -86,17 +102,32 @@ def port_control() -> str:
     return "\n".join(["`verilator_config", *(f'public_flat_rd -module "{m}*" -var "{p}"' for m, p in ports), ""])
 
 
-def simulate(simulator: Simulator, writes: Iterable[Write], cycles: int, *, observed: bool = True) -> Events:
-    """Events of a run, of at most `cycles` cycles; without `observed` only faults and the end. Errors: PL0661."""
-    words = np.array(list(writes), np.uint64).reshape(-1, 2)
+def simulate(simulator: Simulator, runs: Sequence[BusRun], *, observed: bool = True) -> list[Events]:
+    """Events of runs, one after another on one circuit, which keeps its configuration; without `observed` only faults
+    and the end. Errors: PL0661.
+    """
+    asked = b"".join(part for run in runs for part in _pack_run(run, observed))
+    head = np.array([len(runs)], "<u8").tobytes()
+    output = run_tool(simulator.tool, (str(simulator.program),), head + asked, simulator.program.parent)
+    events = np.frombuffer(output, _RECORD)
+    ends = np.flatnonzero(events["event"] == FINISHED).tolist()
+    found = [events[a:b] for a, b in zip((0, *(n + 1 for n in ends)), ends, strict=False)]
+    if len(found) < len(runs) or any(_is_open(own) for own in found):
+        raise tool_error(simulator.tool, "the simulator of the circuit reported neither its end nor a fault", "")
+    return found
+
+
+def _pack_run(run: BusRun, observed: bool) -> Iterable[bytes]:
+    """A run as driver.cpp reads it."""
+    words = np.array([*run.loading.words, *run.banks], np.uint64).reshape(-1, 2)
     packed = np.zeros(len(words), np.dtype([("address", "<u8"), ("word", "<u4")]))
     packed["address"], packed["word"] = words[:, 0], words[:, 1]
-    head = np.array([cycles, observed, len(words)], "<u8").tobytes()
-    output = run_tool(TOOL, (str(simulator.program),), head + packed.tobytes(), simulator.program.parent)
-    events = np.frombuffer(output, _RECORD)
-    if not len(events) or events[-1]["event"] not in (ENDED, FAULT, BANK_FAULT):
-        raise tool_error(TOOL, "the simulator of the circuit reported neither its end nor a fault", "")
-    return events
+    yield np.array([run.cycles, observed, run.loading.whole, len(words)], "<u8").tobytes()
+    yield packed.tobytes()
+
+
+def _is_open(events: Events) -> bool:
+    return not len(events) or events[-1]["event"] not in (ENDED, FAULT, BANK_FAULT)
 
 
 def _child_seconds() -> float:

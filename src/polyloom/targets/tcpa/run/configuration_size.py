@@ -44,14 +44,15 @@ def _instruction_words(machine: Machine, concrete: Concrete) -> int:
     # The widths are those of the circuit (verilog/unit.v), which does not encode destinations: none is compared there.
     files = (File.RD, machine.general_registers), (File.FD, machine.feedback_registers)
     destinations = sum(
-        max(1, _used_registers(concrete, file) if own is None else own)
+        max(1, used_registers(concrete, file) if own is None else own)
         for file, own in (*files, (File.IO, machine.output_registers))
     )
     flags = machine.branch_flags
     return _OPERATION + sum((bits + 31) // 32 for bits in (destinations, 8 * flags, 16 << flags))
 
 
-def _used_registers(concrete: Concrete, file: File) -> int:
+def used_registers(concrete: Concrete, file: File) -> int:
+    """Registers of a file that instructions write: one more than the highest."""
     programs = (program for each in concrete.classes for program in each.programs)
     written = (d for program in programs for i in program for d in i.destinations)
     return max((d.index + 1 for d in written if d.file is file), default=0)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // constant + coefficients . digits, without a multiplier: `at[m]` is the value where digit m last changed. The constant
-// is loaded last.
+// has a register of its own, from which each run begins.
 module affine #(
 `include "machine.vh"
 ) (
-    input clk, input reset, input load, input [7:0] load_at, input [31:0] load_word,
+    input clk, input clear, input reset, input load, input [7:0] load_at, input [31:0] load_word,
     input step, input [DIMS-1:0] grows, output signed [AFFINE-1:0] value
 );
     reg [DIMS*32-1:0] coefficients;
     reg [DIMS*AFFINE-1:0] at;
-    reg [AFFINE-1:0] next;
+    reg [AFFINE-1:0] constant, next;
     wire [AFFINE-1:0] loaded = {{AFFINE-32{load_word[31]}}, load_word};
     integer m;
     assign value = at[AFFINE-1:0];
@@ -20,11 +20,13 @@ module affine #(
                 next = at[AFFINE*m+:AFFINE] + {{AFFINE-32{coefficients[32*m+31]}}, coefficients[32*m+:32]};
     end
     always @(posedge clk)
-        if (reset) coefficients <= 0;
-        else if (load && load_at == DIMS) at <= {DIMS{loaded}};
-        else if (load) begin
+        if (clear) coefficients <= 0;
+        else if (load && load_at == DIMS) constant <= loaded;
+        else if (load)
             for (m = 0; m < DIMS; m = m + 1)
                 if (load_at == m) coefficients[32*m+:32] <= load_word;
-        end else if (step)
+    always @(posedge clk)
+        if (reset) at <= {DIMS{constant}};
+        else if (step)
             for (m = 0; m < DIMS; m = m + 1) if (grows >> m != 0) at[AFFINE*m+:AFFINE] <= next;
 endmodule

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ROWS x COLUMNS elements, the controller with its delay lines, and a bank at every channel of the border. Ports of the
-// border are numbered north, east, south, west. `write_*`, `issue`, `pc`, `done` and `value` are for observers.
+// border are numbered north, east, south, west. `clear` empties the configuration; `reset`, after its words have come, is
+// the state from which a run begins. `write_*`, `issue`, `pc`, `done` and `value` are for observers.
 module array #(
 `include "machine.vh"
 ) (
-    input clk, input reset,
+    input clk, input clear, input reset,
     input load, input [51:0] load_address, input [31:0] load_word,
     input run,
     output ended,
@@ -28,7 +29,7 @@ module array #(
         if (scalar && at == 2) row_delay <= word;
         if (scalar && at == 3) column_delay <= word;
         if (scalar && at == 5) {east, south} <= word[1:0];
-        {write_word, bus_address, word} <= {load && !reset, load_address, load_word};
+        {write_word, bus_address, word} <= {load && !clear, load_address, load_word};
         {on, soon, go} <= reset ? 3'd0 : {soon, go, run};
     end
 
@@ -42,7 +43,8 @@ module array #(
     assign ended = idle == DRAIN;
     always @(posedge clk) idle <= reset || !quiet ? 0 : ended ? idle : idle + 1;
     controller controller (
-        .clk(clk), .reset(reset), .load(write_word), .load_kind(kind), .load_number(number), .load_unit(of_unit),
+        .clk(clk), .clear(clear), .reset(reset), .load(write_word), .load_kind(kind), .load_number(number),
+        .load_unit(of_unit),
         .load_at(at), .load_part(part), .load_word(word), .interval(interval), .on(on),
         .step(control[SIGNALS+1]), .past(control[SIGNALS]), .signals(control[SIGNALS-1:0]));
     genvar r, c, s;
@@ -65,7 +67,8 @@ module array #(
                     ? (east ? rows[ROWS-1-r].columns[COLUMNS-1-c].step : rows[ROWS-1-r].columns[c].step)
                     : east ? columns[COLUMNS-1-c].step : step;
                 element element (
-                    .clk(clk), .reset(reset), .index(I[15:0]), .load(write_word), .load_kind(kind), .load_number(number),
+                    .clk(clk), .clear(clear), .reset(reset), .index(I[15:0]), .load(write_word), .load_kind(kind),
+                    .load_number(number),
                     .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(word),
                     .step(mine[SIGNALS+1]), .past(mine[SIGNALS]), .signals(mine[SIGNALS-1:0]), .ended(ended),
                     .in({in[4*I+3], in[4*I+2], in[4*I+1], in[4*I]}),
@@ -91,7 +94,8 @@ module array #(
             for (c = 0; c < CHANNELS; c = c + 1) begin : channels
                 localparam B = r * CHANNELS + c;
                 bank bank (
-                    .clk(clk), .reset(reset), .index(B[15:0]), .load(write_word), .load_kind(kind), .load_number(number),
+                    .clk(clk), .clear(clear), .reset(reset), .index(B[15:0]), .load(write_word), .load_kind(kind),
+                    .load_number(number),
                     .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(word),
                     .interval(interval), .ahead(go), .on(on), .in(leave[r][WIRE*c+:WIRE]),
                     .out(enter[r][WIRE*c+:WIRE]), .write(write[B]), .address(write_address[BANK*B+:BANK]),

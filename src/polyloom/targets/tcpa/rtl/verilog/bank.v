@@ -4,7 +4,7 @@
 module bank #(
 `include "machine.vh"
 ) (
-    input clk, input reset, input [15:0] index,
+    input clk, input clear, input reset, input [15:0] index,
     input load, input [3:0] load_kind, input [15:0] load_number, input [7:0] load_unit, input [15:0] load_at,
     input [7:0] load_part, input [31:0] load_word, input [31:0] interval, input ahead, input on,
     input [WIRE-1:0] in, output [WIRE-1:0] out,
@@ -19,12 +19,13 @@ module bank #(
     wire [BANK-1:0] read_address;
     reg used;
     generator reader (
-        .clk(clk), .reset(reset), .load(load && load_kind == 6 && load_number == 2 * index), .load_unit(load_unit),
+        .clk(clk), .clear(clear), .reset(reset), .load(load && load_kind == 6 && load_number == 2 * index),
+        .load_unit(load_unit),
         .load_at(load_at), .load_part(load_part), .load_word(load_word), .load_extent(extent), .interval(interval),
         .on(ahead), .enable(reads), .address(read_address), .overlap(read_overlap), .outside(read_outside),
         .finished(read_finished));
     generator writer (
-        .clk(clk), .reset(reset), .load(load && load_kind == 6 && load_number == 2 * index + 1),
+        .clk(clk), .clear(clear), .reset(reset), .load(load && load_kind == 6 && load_number == 2 * index + 1),
         .load_unit(load_unit), .load_at(load_at), .load_part(load_part), .load_word(load_word),
         .load_extent(extent), .interval(interval), .on(on), .enable(write), .address(address),
         .overlap(write_overlap), .outside(write_outside), .finished(write_finished));
@@ -35,13 +36,14 @@ module bank #(
         if (fill || write) memory[fill ? {load_unit, load_at} : address] <= fill ? load_word : token;
         if (reads) read <= memory[read_address];
         token <= in[WORD-1:0];
-        if (reset) {used, arrived, valid, first, second} <= 0;
+        if (clear) used <= 0;
+        else if (load && load_kind == 6 && load_number == 2 * index) used <= load_unit != 5;
+        if (reset) {arrived, valid, first, second} <= 0;
         else begin
             arrived <= in[WORD];
             valid <= reads;
             first <= {reads, read_overlap, read_outside};
             second <= first;
-            if (load && load_kind == 6 && load_number == 2 * index) used <= 1;
         end
     end
     always @* begin

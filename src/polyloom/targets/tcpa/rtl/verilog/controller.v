@@ -4,13 +4,13 @@
 module controller #(
 `include "machine.vh"
 ) (
-    input clk, input reset,
+    input clk, input clear, input reset,
     input load, input [3:0] load_kind, input [15:0] load_number, input [7:0] load_unit, input [15:0] load_at,
     input [7:0] load_part, input [31:0] load_word, input [31:0] interval, input on,
     output step, output past, output [SIGNALS-1:0] signals
 );
     reg finished;
-    reg [31:0] left;
+    reg [31:0] steps, left;
     reg [SIGNALS-1:0] held;
     wire [SIGNALS-1:0] now;
     wire [DIMS*DIGIT-1:0] digits;
@@ -18,15 +18,17 @@ module controller #(
     wire scalar = load && load_kind == 5 && load_unit == 0;
     genvar s;
     pacer pacer (
-        .clk(clk), .load(scalar && load_at == 1), .load_word(load_word), .interval(interval), .on(on && !finished),
+        .clk(clk), .reset(reset), .load(scalar && load_at == 1), .load_word(load_word), .interval(interval),
+        .on(on && !finished),
         .pulse(step));
     odometer #(.OPEN(1)) odometer (
-        .clk(clk), .reset(reset), .load(load && load_kind == 5 && load_unit == 3), .load_at(load_at),
+        .clk(clk), .clear(clear), .reset(reset), .load(load && load_kind == 5 && load_unit == 3), .load_at(load_at),
         .load_word(load_word), .step(step), .digits(digits), .grows(grows));
     generate
         for (s = 0; s < SIGNALS; s = s + 1) begin : domains
             domain domain (
-                .clk(clk), .reset(reset), .load(load && load_kind == 5 && load_unit == 2 && load_number == s),
+                .clk(clk), .clear(clear), .reset(reset),
+                .load(load && load_kind == 5 && load_unit == 2 && load_number == s),
                 .load_at(load_at), .load_part(load_part), .load_word(load_word), .step(step), .grows(grows),
                 .digits(digits), .any(now[s]), .two(), .used());
         end
@@ -36,7 +38,8 @@ module controller #(
     always @(posedge clk) begin
         if (reset) finished <= 0;
         else if (step && past) finished <= 1;
-        if (scalar && load_at == 4) left <= load_word;
+        if (scalar && load_at == 4) steps <= load_word;
+        if (reset) left <= steps;
         else if (step) left <= left - 1;
         if (step) held <= now;
     end

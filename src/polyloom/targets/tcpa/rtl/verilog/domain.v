@@ -5,7 +5,8 @@
 module domain #(
 `include "machine.vh"
 ) (
-    input clk, input reset, input load, input [15:0] load_at, input [7:0] load_part, input [31:0] load_word,
+    input clk, input clear, input reset, input load, input [15:0] load_at, input [7:0] load_part,
+    input [31:0] load_word,
     input step, input [DIMS-1:0] grows, input [DIMS*DIGIT-1:0] digits, output reg any, output reg two, output used
 );
     reg [SETS*(HALVES+1)-1:0] needs;
@@ -21,7 +22,7 @@ module domain #(
         for (h = 0; h < HALVES; h = h + 1) begin : half_spaces
             wire signed [AFFINE-1:0] value;
             affine affine (
-                .clk(clk), .reset(reset), .load(load && load_part > 2 * DIMS && load_at == h),
+                .clk(clk), .clear(clear), .reset(reset), .load(load && load_part > 2 * DIMS && load_at == h),
                 .load_at(load_part - 8'd1 - 2 * DIMS), .load_word(load_word), .step(step), .grows(grows),
                 .value(value));
             assign outside[h+1] = value[AFFINE-1];
@@ -58,7 +59,7 @@ module domain #(
             end
     end
     always @(posedge clk)
-        if (reset) needs <= 0;
+        if (clear) needs <= 0;
         else if (load && load_part == 2 * DIMS)
             // Places are constants: one that the bus gives would be a shifter of all bits.
             for (s = 0; s < SETS; s = s + 1)

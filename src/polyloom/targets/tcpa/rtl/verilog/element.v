@@ -4,7 +4,7 @@
 module element #(
 `include "machine.vh"
 ) (
-    input clk, input reset, input [15:0] index,
+    input clk, input clear, input reset, input [15:0] index,
     input load, input [3:0] load_kind, input [15:0] load_number, input [7:0] load_unit, input [15:0] load_at,
     input [7:0] load_part, input [31:0] load_word,
     input step, input past, input [SIGNALS-1:0] signals, input ended,
@@ -16,7 +16,7 @@ module element #(
     reg [15:0] tile_class, wrapper_number;
     wire of_class = load && load_number == tile_class && tile_class != 0;
     always @(posedge clk)
-        if (reset) {wrapper_number, tile_class} <= 0;
+        if (clear) {wrapper_number, tile_class} <= 0;
         else if (load && load_kind == 0 && load_number == index) {wrapper_number, tile_class} <= load_word;
 
     reg started;
@@ -38,7 +38,7 @@ module element #(
     generate
         for (u = 0; u < UNITS; u = u + 1) begin : units
             unit unit (
-                .clk(clk), .reset(reset), .load(of_class && load_kind == 1 && load_unit == u),
+                .clk(clk), .clear(clear), .reset(reset), .load(of_class && load_kind == 1 && load_unit == u),
                 .load_at(load_at[PC-1:0]), .load_part(load_part), .load_word(load_word),
                 .on(on), .signals(signals), .general(general), .heads(heads), .running(running[u]),
                 .outside(outside[u]), .issue(issue[u]), .pc(pc[(PC+1)*u+:PC+1]), .opcode(opcode[10*u+:10]),
@@ -100,7 +100,7 @@ module element #(
     assign sources[OD*WIRE+:4*CHANNELS*WIRE] = in;
     assign out = sinks[ID*WIRE+:4*CHANNELS*WIRE];
     wrapper wrapper (
-        .clk(clk), .reset(reset), .load_at(load_at), .load_word(load_word), .sources(sources), .sinks(sinks),
+        .clk(clk), .clear(clear), .load_at(load_at), .load_word(load_word), .sources(sources), .sinks(sinks),
         .load(load && (load_kind == 3 && load_number == wrapper_number || load_kind == 4 && load_number == index)));
     generate
         for (f = 0; f < OD; f = f + 1) begin : outputs
@@ -119,7 +119,7 @@ module element #(
                 .clk(clk), .reset(reset), .push(push[f]), .in(in_word), .pop(popped[f]),
                 .head(heads[WORD*f+:WORD]), .count(count));
             always @(posedge clk)
-                if (reset) depth <= 0;
+                if (clear) depth <= 0;
                 else if (of_class && load_kind == 2 && load_at == f) depth <= load_word[FIFO:0];
         end
     endgenerate

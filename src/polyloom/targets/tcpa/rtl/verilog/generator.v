@@ -3,7 +3,7 @@
 module generator #(
 `include "machine.vh"
 ) (
-    input clk, input reset, input load, input [7:0] load_unit, input [15:0] load_at, input [7:0] load_part,
+    input clk, input clear, input reset, input load, input [7:0] load_unit, input [15:0] load_at, input [7:0] load_part,
     input [31:0] load_word, input load_extent, input [31:0] interval, input on,
     output enable, output [BANK-1:0] address, output overlap, output outside, output finished
 );
@@ -14,16 +14,19 @@ module generator #(
     wire [DIMS-1:0] grows;
     wire pulse, any, two, used;
     pacer pacer (
-        .clk(clk), .load(load && load_unit == 1), .load_word(load_word), .interval(interval),
+        .clk(clk), .reset(reset), .load(load && load_unit == 1), .load_word(load_word), .interval(interval),
         .on(on && used && !ended), .pulse(pulse));
     odometer odometer (
-        .clk(clk), .reset(reset), .load(load_extent), .load_at(load_at), .load_word(load_word), .step(pulse),
+        .clk(clk), .clear(clear), .reset(reset), .load(load_extent), .load_at(load_at), .load_word(load_word),
+        .step(pulse),
         .digits(digits), .grows(grows));
     domain domain (
-        .clk(clk), .reset(reset), .load(load && load_unit == 2), .load_at(load_at), .load_part(load_part),
+        .clk(clk), .clear(clear), .reset(reset), .load(load && load_unit == 2), .load_at(load_at),
+        .load_part(load_part),
         .load_word(load_word), .step(pulse), .grows(grows), .digits(digits), .any(any), .two(two), .used(used));
     affine affine (
-        .clk(clk), .reset(reset), .load(load && load_unit == 0), .load_at(load_part), .load_word(load_word),
+        .clk(clk), .clear(clear), .reset(reset), .load(load && load_unit == 0), .load_at(load_part),
+        .load_word(load_word),
         .step(pulse), .grows(grows), .value(value));
     assign enable = pulse && any;
     assign address = value[BANK-1:0];

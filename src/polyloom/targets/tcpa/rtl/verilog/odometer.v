@@ -5,7 +5,7 @@ module odometer #(
 `include "machine.vh"
     , parameter OPEN = 0
 ) (
-    input clk, input reset, input load, input [15:0] load_at, input [31:0] load_word, input step,
+    input clk, input clear, input reset, input load, input [15:0] load_at, input [31:0] load_word, input step,
     output reg [DIMS*DIGIT-1:0] digits, output reg [DIMS-1:0] grows
 );
     reg [DIMS*DIGIT-1:0] extents;
@@ -22,16 +22,14 @@ module odometer #(
         end
     end
     always @(posedge clk)
-        if (reset) begin
-            digits <= 0;
-            extents <= OPEN ? {DIMS*DIGIT{1'b1}} : {DIMS{one}};
-        end else begin
-            if (load)
-                for (m = 0; m < DIMS; m = m + 1)
-                    if (load_at == m) extents[DIGIT*m+:DIGIT] <= load_word[DIGIT-1:0];
-            if (step)
-                for (m = 0; m < DIMS; m = m + 1)
-                    if (grows[m]) digits[DIGIT*m+:DIGIT] <= digits[DIGIT*m+:DIGIT] + 1;
-                    else if (grows >> m != 0 || grows == 0) digits[DIGIT*m+:DIGIT] <= 0;
-        end
+        if (clear) extents <= OPEN ? {DIMS*DIGIT{1'b1}} : {DIMS{one}};
+        else if (load)
+            for (m = 0; m < DIMS; m = m + 1)
+                if (load_at == m) extents[DIGIT*m+:DIGIT] <= load_word[DIGIT-1:0];
+    always @(posedge clk)
+        if (reset) digits <= 0;
+        else if (step)
+            for (m = 0; m < DIMS; m = m + 1)
+                if (grows[m]) digits[DIGIT*m+:DIGIT] <= digits[DIGIT*m+:DIGIT] + 1;
+                else if (grows >> m != 0 || grows == 0) digits[DIGIT*m+:DIGIT] <= 0;
 endmodule

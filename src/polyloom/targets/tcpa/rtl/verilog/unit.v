@@ -5,7 +5,7 @@
 module unit #(
 `include "machine.vh"
 ) (
-    input clk, input reset,
+    input clk, input clear, input reset,
     input load, input [PC-1:0] load_at, input [7:0] load_part, input [31:0] load_word,
     input on, input [SIGNALS-1:0] signals,
     input [RD*WORD-1:0] general, input [FIFOS*WORD-1:0] heads,
@@ -15,6 +15,8 @@ module unit #(
 );
     localparam SELECT = 4 + (DEST + 31) / 32, TARGET = SELECT + (FLAGS + 3) / 4;
     wire [32*PARTS-1:0] word;
+    // Whether the unit has a program at all.
+    reg present;
     reg [FLAGS-1:0] code;
     reg [WORD-1:0] immediate;
     reg [INDEX-1:0] index;
@@ -70,8 +72,9 @@ module unit #(
     endgenerate
     always @(posedge clk) begin
         pc <= reset ? 0 : next;
-        if (reset) running <= 0;
-        else if (load) running <= 1;
+        if (clear) present <= 0;
+        else if (load) present <= 1;
+        if (reset) running <= present;
         else if (active && word[16]) running <= 0;
     end
 endmodule

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interconnect wrapper of an element: each sink (id, or a channel outwards) has the source (od, or a channel
-// inwards) that its word of the configuration names. A wire carries whether anything drives it, a token's flag, a value.
+// inwards) that its word of the configuration names, or none if the highest bit of that is 1. A wire carries whether
+// anything drives it, a token's flag, a value.
 module wrapper #(
 `include "machine.vh"
 ) (
-    input clk, input reset,
+    input clk, input clear,
     input load, input [15:0] load_at, input [31:0] load_word,
     input [(OD+4*CHANNELS)*WIRE-1:0] sources, output [(ID+4*CHANNELS)*WIRE-1:0] sinks
 );
@@ -15,8 +16,8 @@ module wrapper #(
             reg [SOURCE-1:0] source;
             assign sinks[WIRE*n+:WIRE] = driven ? sources[WIRE*source+:WIRE] : 0;
             always @(posedge clk)
-                if (reset) driven <= 0;
-                else if (load && load_at == n) {driven, source} <= {1'b1, load_word[SOURCE-1:0]};
+                if (clear) driven <= 0;
+                else if (load && load_at == n) {driven, source} <= {!load_word[31], load_word[SOURCE-1:0]};
         end
     endgenerate
 endmodule

@@ -2,21 +2,36 @@
 """Reconfiguration: the words that the configuration bus carries before each step of a run (docs/targets/tcpa.md, Whole
 time).
 
-The first step, and each that has other words than the one before, loads a whole configuration. Where only bases of
-address generators change, because windows move or because these are all that differs, it loads these.
+The first step loads a whole configuration, each other one the words that change (`rtl/configuration_changes.py`), and
+the bases of generators whose windows move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from typing import Final
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.run.configuration_size import count_words
-from polyloom.targets.tcpa.run.phases.step_sequence import Run, Use
+from polyloom.targets.tcpa.rtl.bank_windows import bank_number
+from polyloom.targets.tcpa.rtl.bus_addresses import GENERATOR, address
+from polyloom.targets.tcpa.rtl.circuit import CAPACITIES, MOST, Circuit, build_circuit
+from polyloom.targets.tcpa.rtl.configuration_changes import Loading, change_loading, make_image, whole_loading
+from polyloom.targets.tcpa.run.configuration_size import count_words, used_registers
+from polyloom.targets.tcpa.run.phases.step_sequence import Own, Run, Use
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.generator_table import decode_outline
+from polyloom.targets.tcpa.words.isa import File
+
+_FILES: Final = {
+    "general_registers": File.RD,
+    "feedback_registers": File.FD,
+    "output_registers": File.IO,
+}
+_ENOUGH: Final = 1 << 10
+"""Of what a machine has without limit, and the number of words does not depend on."""
 
 
 def configuration_cycles(run: Run, machine: Machine) -> Iterator[int]:
@@ -25,44 +40,78 @@ def configuration_cycles(run: Run, machine: Machine) -> Iterator[int]:
     if rate is None:
         yield from (0 for _ in run.steps)
         return
-    configurations = {id(own): _strip_origin(own.data) for own in run.configurations}
+    configurations = {id(own): _strip_origin(own) for own in run.configurations}
+    complete = _complete_machine(machine, list(configurations.values()))
+    try:
+        yield from (
+            -(-len(loading.words) // rate)
+            for loading in step_loadings(run, partial(build_circuit, complete), configurations)
+        )
+    except PolyloomError:
+        # What has no circuit, such as two generators of a bank that read, is not compared word by word.
+        yield from (-(-count_words(machine, configurations[id(own)]) // rate) for own in run.steps)
+
+
+def step_loadings(
+    run: Run, region_circuit: Callable[[int, int], Circuit], known: dict[int, Concrete] | None = None
+) -> list[Loading]:
+    """Loading before each step, on the circuit for its rows and columns. Errors: PL0640 where that lacks something."""
+    configurations = known or {id(own): _strip_origin(own) for own in run.configurations}
+    circuits = {key: region_circuit(c.rows, c.columns) for key, c in configurations.items()}
+    images = {key: make_image(circuits[key], c) for key, c in configurations.items()}
 
     @cache
-    def changed_generators(before: int, own: int) -> tuple[int, ...] | None:
-        return _changed_bases(configurations[before], configurations[own])
+    def loading(before: int, own: int, moved: frozenset[str]) -> Loading:
+        found = change_loading(images[before], images[own])
+        # Banks begin with the window's first element: a generator's base changes with the half that holds it.
+        bases = dict.fromkeys(_base_addresses(circuits[own], configurations[own], moved))
+        added = () if found.whole else ((a, images[own].words[a]) for a in bases.keys() - dict(found.words).keys())
+        return Loading(found.whole, (*found.words, *sorted(added)))
 
-    for n, own in enumerate(run.steps):
-        concrete = configurations[id(own)]
-        changed = changed_generators(id(run.steps[n - 1]), id(own)) if n else None
-        if changed is None:
-            # The bus has no words that say "as before", so that a class that changes is loaded with all others.
-            words = count_words(machine, concrete)
-        else:
-            # Banks begin with the window's first element: a generator's base changes with the half that holds it.
-            moved = _moved_arrays(run.uses[n - 1], run.uses[n])
-            at_arrays = (i for i, g in enumerate(concrete.generators) if concrete.arrays[g.array].name in moved)
-            words = len({*changed, *at_arrays})
-        yield -(-words // rate)
+    return [
+        whole_loading(images[id(own)]) if n == 0 else loading(id(run.steps[n - 1]), id(own), _moved_arrays(run, n))
+        for n, own in enumerate(run.steps)
+    ]
 
 
-def _strip_origin(data: bytes) -> Concrete:
+def _strip_origin(own: Own) -> Concrete:
     """The words, without what they were made of."""
-    return replace(decode_outline(data).whole, made_of=None)
+    return replace(decode_outline(own.data).whole, made_of=None)
 
 
-def _changed_bases(before: Concrete, own: Concrete) -> tuple[int, ...] | None:
-    """Generators whose bases change, where nothing else does."""
-    if before is own:
-        return ()
-    bases = [g.base for g in before.generators]
-    if len(bases) != len(own.generators):
-        return None
-    moved = tuple(replace(g, base=base) for g, base in zip(own.generators, bases, strict=True))
-    if replace(own, generators=moved) != before:
-        return None
-    return tuple(n for n, (g, base) in enumerate(zip(own.generators, bases, strict=True)) if g.base != base)
+def _complete_machine(machine: Machine, configurations: list[Concrete]) -> Machine:
+    """The machine with numbers for what it has without limit: what the configurations use, where words depend on
+    it."""
+    used = {name: max(used_registers(c, file) for c in configurations) for name, file in _FILES.items()}
+    used["generator_dimensions"] = max(len(c.extents) for c in configurations)
+    used["channels"] = 1 + max((n for c in configurations for n in _used_channels(c)), default=0)
+    missing = [name for name in CAPACITIES if getattr(machine, name) is None]
+    return replace(machine, **{name: used.get(name, MOST.get(name, _ENOUGH)) for name in missing})
 
 
-def _moved_arrays(before: tuple[Use, ...], own: tuple[Use, ...]) -> set[str]:
-    """Arrays of a phase whose windows move; both steps have the same phase's configuration."""
-    return {b.inner for a, b in zip(before, own, strict=True) if a.first != b.first}
+def _used_channels(concrete: Concrete) -> Iterator[int]:
+    yield from (g.channel for g in concrete.generators)
+    ends = (end for wrapper in concrete.wrappers for c in wrapper for end in (c.sink, c.source))
+    # Location 0 is the element itself.
+    yield from (number for location, number in ends if location)
+
+
+def _base_addresses(circuit: Circuit, concrete: Concrete, moved: frozenset[str]) -> Iterator[int]:
+    for g in concrete.generators:
+        array = concrete.arrays[g.array]
+        if array.name in moved:
+            number = 2 * bank_number(circuit, g) + array.is_output
+            yield address(GENERATOR, number, 0, 0, circuit.capacity("generator_dimensions"))
+
+
+def _moved_arrays(run: Run, step: int) -> frozenset[str]:
+    """Arrays of a step whose windows are not where the step before had one."""
+    before, own = run.uses[step - 1], run.uses[step]
+    # Banks of one phase are those of its arrays; another phase finds what the banks hold.
+    is_same = run.steps[step - 1].number == run.steps[step].number
+
+    def place(use: Use) -> tuple[object, ...]:
+        return (use.outer, use.first, *((use.inner, use.is_output) if is_same else ()))
+
+    held = set(map(place, before))
+    return frozenset(use.inner for use in own if place(use) not in held)
