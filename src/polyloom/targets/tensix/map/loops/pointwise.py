@@ -17,18 +17,24 @@ from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, index_dimension
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, REGISTERS, float_bits
+from polyloom.targets.tensix.map.loops.integer_operations import (
+    INTEGER_REGISTERS,
+    LEFT,
+    PRODUCT,
+    RIGHT,
+    SELECT_UNSIGNED,
+)
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
 from polyloom.transform.stages.layout_assignment import leaf_axes
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
+_TOP: Final = 1 << 31
 _WHAT: Final = {
     "div": "divides",
     "floordiv": "divides",
     "rem": "takes remainders",
     "mod": "takes remainders",
-    "mul": "multiplies 32-bit integers",
-    "madd": "multiplies 32-bit integers",
 }
 
 
@@ -95,9 +101,17 @@ class Selector:
         """Sethi-Ullman number: registers that a term needs (1970); a library function needs its own besides."""
         if term not in self.needs:
             parts = sorted(map(self._register_need, term.operands), reverse=True) if isinstance(term, Apply) else []
-            own = REGISTERS if isinstance(term, Apply) and term.operation in (*FUNCTIONS, QUOTIENT) else 1
+            own = self._own_registers(term)
             self.needs[term] = max([own, *(need + n for n, need in enumerate(parts))])
         return self.needs[term]
+
+    def _own_registers(self, term: Term) -> int:
+        """Registers of an operation itself."""
+        if not isinstance(term, Apply):
+            return 1
+        if self.dtype == "i32":
+            return INTEGER_REGISTERS if term.operation in ("mul", "madd") else 1
+        return REGISTERS if term.operation in (*FUNCTIONS, QUOTIENT) else 1
 
     def _select_term(self, term: Term) -> Source:
         match term:
@@ -182,6 +196,8 @@ class Selector:
 
     def _select_integer(self, term: Apply) -> Source:
         operation = term.operation
+        if operation in _CONDITIONS:
+            return self._select(Apply("select", (term, Number(1), Number(0)), term.span))
         if operation in ("min", "max"):
             a, b = term.operands
             # SFPSWAP orders by sign and magnitude, which is not the order of two's complement.
@@ -199,18 +215,75 @@ class Selector:
                 return self._step(f"sfp{operation}", operands)
             case "abs":
                 return self._step("sfpabs", operands, 0)
+            case "mul":
+                return self._step(PRODUCT, operands)
+            case "madd":
+                return self._step("sfpiadd_v", [self._step(PRODUCT, operands[:2]), operands[2]], 4)
+            case "move":
+                return operands[0]
+            case "shl" | "shr":
+                return self._shift(operation, *operands)
+            case "div" | "rem" if (by := _power_of_two(term.operands[1])) is not None:
+                return self._divide_by_power(operation, operands[0], by)
             case _:
                 return _refuse_operation(operation, self.dtype, term.span)
 
     def _select(self, term: Apply) -> Source:
         condition, then, orelse = term.operands
         if not isinstance(condition, Apply) or condition.operation not in _CONDITIONS:
-            refuse("a selection needs a comparison as its condition", term.span)
+            if self.dtype != "i32":
+                refuse("a selection needs a comparison as its condition", term.span)
+            condition = Apply("ne", (condition, Number(0)), term.span)
         name, (a, b) = condition.operation, condition.operands
         if isinstance(a, Number):  # the passes know a comparison with 0 by its right side
             name, a, b = _MIRRORED[name], b, a
         sources = self._sources((a, b, then, orelse))
-        return self._step("select", sources, _CONDITIONS.index(name))
+        # Equality and signs need no order; of others, the difference could wrap.
+        if self.dtype == "f32" or name in ("eq", "ne") or sources[1] == ("bits", 0):
+            return self._step("select", sources, _CONDITIONS.index(name))
+        left, right, *values = sources
+        return self._step(SELECT_UNSIGNED, [self._biased(left), self._biased(right), *values], _CONDITIONS.index(name))
+
+    def _biased(self, source: Source) -> Source:
+        """Bias by 2^31: signed order becomes the one without a sign (Hacker's Delight, section 2-12)."""
+        kind, bits = source
+        return ("bits", bits ^ _TOP) if kind == "bits" else self._step("sfpxor", [source, ("bits", _TOP)])
+
+    def _shift(self, operation: str, operand: Source, amount: Source) -> Source:
+        """Shift by an amount modulo 32; by a constant one without the general program."""
+        kind, by = amount
+        if kind != "bits":
+            return self._step(LEFT if operation == "shl" else RIGHT, [operand, amount])
+        return self._shift_constant(operation, operand, by & 31)
+
+    def _shift_constant(self, operation: str, operand: Source, by: int) -> Source:
+        if by == 0:
+            return operand
+        if operation == "shl":
+            return self._step("sfpshft_i", [operand], by, 0)
+        # SFPSHFT shifts zeros in: (x ^ s) - s copies the sign to them (Hacker's Delight, section 2-7).
+        sign: Source = "bits", _TOP >> by
+        shifted = self._step("sfpxor", [self._step("sfpshft_i", [operand], -by, 0), sign])
+        return self._step("sfpiadd_v", [sign, shifted], 6)
+
+    def _divide_by_power(self, operation: str, operand: Source, by: int) -> Source:
+        """Quotient or remainder by 2^n, towards zero: negative dividends are rounded up by 2^n - 1 before the shift
+        (Hacker's Delight, section 10-1).
+        """
+        if by == 0:
+            return operand if operation == "div" else ("bits", 0)
+        sign = self._shift_constant("shr", operand, 31)
+        bias = self._step("sfpshft_i", [sign], by - 32, 0)
+        quotient = self._shift_constant("shr", self._step("sfpiadd_v", [operand, bias], 4), by)
+        if operation == "div":
+            return quotient
+        return self._step("sfpiadd_v", [self._shift_constant("shl", quotient, by), operand], 6)
+
+
+def _power_of_two(term: Term) -> int | None:
+    """Exponent of a constant that is a positive power of two; None of other terms."""
+    value = int(term.value) if isinstance(term, Number) else 0
+    return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
 
 
 def _refuse_operation(operation: str, dtype: ElementType, span: Span | None) -> Source:
@@ -224,5 +297,5 @@ def _refuse_operation(operation: str, dtype: ElementType, span: Span | None) -> 
 
 def _suggest_operations(operation: str, dtype: ElementType) -> str:
     if dtype == "i32":
-        return "use + - min max abs and or xor select"
+        return "use + - * min max abs and or xor shl shr select, and / and % by powers of two"
     return "use + - * / madd min max abs sqrt select"
