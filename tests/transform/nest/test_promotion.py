@@ -29,7 +29,8 @@ def expression(random: Random, dtype: ElementType, depth: int) -> Expression:
         return Reference(f"x_{dtype}", (Affine.symbol("i"),)) if random.random() < 0.7 else constant(random, dtype)
     kind = random.randrange(4)
     if kind == 0:
-        other = random.choice([t for t in TYPES if t != dtype])
+        others: list[ElementType] = [t for t in TYPES if t != dtype]
+        other = random.choice(others)
         return Apply(f"to_{dtype}", other, (expression(random, other, depth - 1),))
     if kind == 1:
         test = expression(random, "i32", depth - 1)

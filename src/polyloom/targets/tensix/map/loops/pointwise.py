@@ -16,12 +16,11 @@ from polyloom.diagnostics import Span, input_error
 from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, index_dimension
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
+from polyloom.targets.tensix.map.loops import integer_selection
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, REGISTERS, float_bits
 from polyloom.targets.tensix.map.loops.integer_operations import (
     INTEGER_REGISTERS,
-    LEFT,
     PRODUCT,
-    RIGHT,
     SELECT_UNSIGNED,
 )
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
@@ -29,7 +28,6 @@ from polyloom.transform.stages.layout_assignment import leaf_axes
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 _MIRRORED: Final = {"lt": "gt", "le": "ge", "eq": "eq", "ne": "ne", "ge": "le", "gt": "lt"}
-_TOP: Final = 1 << 31
 _WHAT: Final = {
     "div": "divides",
     "floordiv": "divides",
@@ -222,9 +220,9 @@ class Selector:
             case "move":
                 return operands[0]
             case "shl" | "shr":
-                return self._shift(operation, *operands)
-            case "div" | "rem" if (by := _power_of_two(term.operands[1])) is not None:
-                return self._divide_by_power(operation, operands[0], by)
+                return integer_selection.shift(self._step, operation, *operands)
+            case "div" | "rem" if (by := integer_selection.power_of_two(operands[1])) is not None:
+                return integer_selection.divide_by_power(self._step, operation, operands[0], by)
             case _:
                 return _refuse_operation(operation, self.dtype, term.span)
 
@@ -242,48 +240,8 @@ class Selector:
         if self.dtype == "f32" or name in ("eq", "ne") or sources[1] == ("bits", 0):
             return self._step("select", sources, _CONDITIONS.index(name))
         left, right, *values = sources
-        return self._step(SELECT_UNSIGNED, [self._biased(left), self._biased(right), *values], _CONDITIONS.index(name))
-
-    def _biased(self, source: Source) -> Source:
-        """Bias by 2^31: signed order becomes the one without a sign (Hacker's Delight, section 2-12)."""
-        kind, bits = source
-        return ("bits", bits ^ _TOP) if kind == "bits" else self._step("sfpxor", [source, ("bits", _TOP)])
-
-    def _shift(self, operation: str, operand: Source, amount: Source) -> Source:
-        """Shift by an amount modulo 32; by a constant one without the general program."""
-        kind, by = amount
-        if kind != "bits":
-            return self._step(LEFT if operation == "shl" else RIGHT, [operand, amount])
-        return self._shift_constant(operation, operand, by & 31)
-
-    def _shift_constant(self, operation: str, operand: Source, by: int) -> Source:
-        if by == 0:
-            return operand
-        if operation == "shl":
-            return self._step("sfpshft_i", [operand], by, 0)
-        # SFPSHFT shifts zeros in: (x ^ s) - s copies the sign to them (Hacker's Delight, section 2-7).
-        sign: Source = "bits", _TOP >> by
-        shifted = self._step("sfpxor", [self._step("sfpshft_i", [operand], -by, 0), sign])
-        return self._step("sfpiadd_v", [sign, shifted], 6)
-
-    def _divide_by_power(self, operation: str, operand: Source, by: int) -> Source:
-        """Quotient or remainder by 2^n, towards zero: negative dividends are rounded up by 2^n - 1 before the shift
-        (Hacker's Delight, section 10-1).
-        """
-        if by == 0:
-            return operand if operation == "div" else ("bits", 0)
-        sign = self._shift_constant("shr", operand, 31)
-        bias = self._step("sfpshft_i", [sign], by - 32, 0)
-        quotient = self._shift_constant("shr", self._step("sfpiadd_v", [operand, bias], 4), by)
-        if operation == "div":
-            return quotient
-        return self._step("sfpiadd_v", [self._shift_constant("shl", quotient, by), operand], 6)
-
-
-def _power_of_two(term: Term) -> int | None:
-    """Exponent of a constant that is a positive power of two; None of other terms."""
-    value = int(term.value) if isinstance(term, Number) else 0
-    return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
+        biased = [integer_selection.invert_order(self._step, side) for side in (left, right)]
+        return self._step(SELECT_UNSIGNED, [*biased, *values], _CONDITIONS.index(name))
 
 
 def _refuse_operation(operation: str, dtype: ElementType, span: Span | None) -> Source:

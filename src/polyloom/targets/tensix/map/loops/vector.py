@@ -140,7 +140,11 @@ def formula_error(
         known["scalar", n] = scalar, 2.0**-126
 
     def value(source: Source) -> Error:
-        return known[source] if source in known else (float(np.uint32(source[1]).view(np.float32)), 2.0**-126)
+        if source in known:
+            return known[source]
+        # A constant is itself, unless it is a denormal: an error of 0 would leave a comparison with it open.
+        number = float(np.uint32(source[1]).view(np.float32))
+        return number, 2.0**-126 if 0 < abs(number) < 2.0**-126 else 0.0
 
     for number, step in enumerate(p.steps):
         operands = [value(operand) for operand in step.operands]

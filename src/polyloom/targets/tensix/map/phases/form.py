@@ -25,15 +25,16 @@ from polyloom.targets.tensix.map.phases.compile import Content
 from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
 from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
+from polyloom.transform.library_calls import recover_calls
 from polyloom.transform.promotion import promote_integers
 
 
-
 def phases_content(nest: Nest, options: Any) -> Content:
-    """Content of a nest that runs as phases; narrow integers lie in L1 as INT32. Errors: PL1232 for types and formats
+    """Content of a nest that runs as phases; narrow integers lie in L1 as INT32, and functions of C's
+    library are the unit's own. Errors: PL1232 for types and formats
     that do not fit.
     """
-    nest = promote_integers(nest, NARROW)
+    nest = promote_integers(recover_calls(nest), NARROW)
     kinds = {storage.dtype for storage in nest.storage}
     if kinds not in ({"f32"}, {"i32"}):
         raise _mixed_types_error(nest.storage)

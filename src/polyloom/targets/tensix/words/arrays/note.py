@@ -224,8 +224,8 @@ def _is_placed(p: Placed, begin: int) -> bool:
 
 
 def _is_array(note: Note, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:
-    """Whether the signature has an argument of this shape (a scalar: no dimensions) of f32 or integers, or an input is a
-    view of it. A program of a tile is compiled for fixed sizes, so a signature with sizes has none.
+    """Whether the signature has an argument of this shape (a scalar: no dimensions) of f32 or integers, or an input is
+    a view of it. A program of a tile is compiled for fixed sizes, so a signature with sizes has none.
     """
     if is_input and (extents := note.extents(name)) is not None:
         return extents == shape
