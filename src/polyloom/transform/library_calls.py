@@ -17,6 +17,7 @@ from polyloom.analysis.calls import find_call
 from polyloom.ir import formula as terms
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, assignments
 from polyloom.ir.nest_rewrite import Rewriter
+from polyloom.ir.operations import BY_NAME
 from polyloom.ir.pla import Constant, Reference
 
 
@@ -71,12 +72,14 @@ class _Calls(Rewriter):
         if not isinstance(value, Apply):
             return value
         term = self.term(value)
-        call = find_call(term, self.definition) if value.dtype == "f32" and isinstance(term, terms.Apply) else None
+        # Of an operation the type is that of its operands, which are integers where a function ends with its bits.
+        is_single = BY_NAME[value.operation].result(value.dtype) == "f32"
+        call = find_call(term, self.definition) if is_single and isinstance(term, terms.Apply) else None
         if call is None:
             return replace(value, operands=tuple(map(self.value, value.operands)))
         self.found = True
         name, (operand,) = call
-        return replace(value, operation=name, operands=(self.value(self.sources[id(operand)]),))
+        return Apply(name, "f32", (self.value(self.sources[id(operand)]),), value.span)
 
     def definition(self, leaf: terms.Leaf) -> terms.Term:
         return leaf if leaf.index or leaf.array not in self.defined else self.term(self.defined[leaf.array])

@@ -168,7 +168,10 @@ def _tile_counts(stages: Sequence[StageFacts]) -> Json:
 def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> NDArray[np.uint8]:
     """Bytes of an argument: linear, or tiles in the order that the programs of T0 and T2 walk through."""
     if area.placed.linear:
-        return tiles.linear_bytes(element_format(how).encode(np.asarray(inputs[area.placed.matrix.array])))
+        array = np.asarray(inputs[area.placed.matrix.array])
+        # Words of u32 are those of i32, in which nests compute.
+        words = array.astype(np.int32) if type_name(array.dtype) in NARROW else array
+        return tiles.linear_bytes(element_format(how).encode(words))
     return area.placed.encode(_encode_argument(area, inputs, how))
 
 

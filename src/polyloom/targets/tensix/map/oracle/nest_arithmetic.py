@@ -20,7 +20,7 @@ from polyloom.frontend.source import Arrays
 from polyloom.ir.formula import Apply, Leaf, Number, Term
 from polyloom.ir.library import KERNELS
 from polyloom.ir.nest import Nest
-from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.operations import BY_NAME, DIVISIONS, ElementType
 from polyloom.ir.python_source import Scope
 from polyloom.ir.semantics import operation_function
 from polyloom.ir.stage import Formula, Program
@@ -94,6 +94,9 @@ def _operation_formula(operation: str, dtype: ElementType) -> Pointwise:
 
 
 def _function_of_bits(operation: str, dtype: ElementType) -> Function:
+    if operation in DIVISIONS and dtype != "f32":
+        # Selection takes constant divisors alone, by which quotients are exact; this sees one operation at a time.
+        return operation_function(operation, dtype)
     kind = np.float32 if dtype == "f32" else np.int32
 
     def compute(*operands: Any) -> Any:
