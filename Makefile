@@ -82,9 +82,10 @@ docs: .venv/tools
 bench: .venv/installed .venv/tools
 	$(BIN)/polyloom bench
 
-# Every kernel of examples/kernels on every target: verified, or refused with its code.
+# Every program of examples/kernels and examples/library on every target: verified, or refused with its reason.
+# WRITE=--write writes the table of README.md.
 compare: .venv/installed .venv/tools
-	$(BIN)/polyloom bench comparison
+	$(BIN)/python -m tests.comparison.every_program $(WRITE)
 
 # POLYBENCH: the folder of PolyBench/C 4.2.1, which is not in this repository.
 polybench: .venv/installed .venv/tools

@@ -16,11 +16,10 @@ from tests.cli.conftest import Call, call, scratch
 from tests.conftest import Golden
 
 import polyloom as pl
-from polyloom.cli.bench.comparison import outcome, row
-from polyloom.cli.bench.polybench import SIZES, path
+from polyloom.cli.bench.comparison import outcome
+from polyloom.cli.bench.polybench import path
 from polyloom.comparison.pipeline import compare
 from polyloom.targets import registry
-from polyloom.targets.entry import entries
 from polyloom.targets.target import Execution, Job, Target
 
 __all__ = ["call", "scratch"]
@@ -179,18 +178,6 @@ def test_clock_and_energy_are_those_of_the_user_s_file(tmp_path: Path, monkeypat
     Path("mine.toml").write_text(f'name = "mine"\nbased_on = "unit"\n{stated.replace("250", "-1")}')
     with pytest.raises(pl.PolyloomError, match="'clock_mhz' is -1"):
         pl.compare(MATMUL, SMALL, on="tcpa:mine.toml:1x1")
-
-
-def test_the_page_lists_every_kernel_on_every_target() -> None:
-    """A row of the table of docs/compare.md is made again; the others are of the same kernels and places."""
-    page = (EXAMPLES.parent / "docs" / "compare.md").read_text(encoding="utf-8")
-    table = page.partition("<!-- polyloom bench comparison -->\n")[2].strip().splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table if not line.startswith("|--")]
-    head, *rows = cells
-    assert head == ["kernel", "bounds", "work", *(entry.example for entry in entries().values())]
-    assert [row[0] for row in rows] == list(SIZES)
-    again = {key: str(value) for key, value in row("fir", SIZES["fir"]).items()}
-    assert next(line for line in rows if line[0] == "fir") == list(again.values())
 
 
 def test_a_result_is_no_input_and_has_no_dimension() -> None:

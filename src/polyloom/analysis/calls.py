@@ -54,7 +54,7 @@ def match_calls(term: Term, defined: Callable[[Leaf], Term] = lambda leaf: leaf)
     def rewrite(part: Term) -> Term:
         match part:
             case Apply():
-                name, operands = _call(part, defined) or (part.operation, part.operands)
+                name, operands = find_call(part, defined) or (part.operation, part.operands)
                 return Apply(name, tuple(map(rewrite_shared, operands)), part.span)
             case Sum():
                 return replace(part, term=rewrite_shared(part.term))
@@ -64,7 +64,7 @@ def match_calls(term: Term, defined: Callable[[Leaf], Term] = lambda leaf: leaf)
     return rewrite_shared(term)
 
 
-def _call(term: Apply, defined: Callable[[Leaf], Term]) -> tuple[str, tuple[Term, ...]] | None:
+def find_call(term: Apply, defined: Callable[[Leaf], Term]) -> tuple[str, tuple[Term, ...]] | None:
     """Library function whose program a term is, with its operand; None where it is no such program."""
     for name in SINGLE:
         found = _Match(defined)

@@ -8,14 +8,14 @@ CODES: dict[str, tuple[str, str]] = {
         "loops of a form that a tile does not take",
         "A tile takes products, `C[i, j] = sum over k of A[i, k] * B[k, j]` with the dimensions of its arrays in any "
         "order,\nelement-wise programs, and what can be cut into stages of these, one after another;\n"
-        "and nests in Python or C of which some loop is parallel (docs/targets/tensix-loops.md).\nThe message says "
+        "and other nests in Python or C as vector code (docs/targets/tensix-loops.md).\nThe message says "
         "what this program lacks.",
     ),
     "PL1231": (
         "operation that a tile does not offer",
         "Element-wise programs add, subtract, multiply, compare and choose, and compute quotients, roots, exp, exp2, "
-        "log, sin, cos and tanh of f32.\nRemainders, and products and quotients of 32-bit integers, have no "
-        "instruction;\nwrite them as a vector kernel (docs/sfpi.md).",
+        "log, sin, cos and tanh of f32.\nIntegers have no quotients and remainders but those by constant powers of "
+        "two;\nwrite others as a vector kernel (docs/sfpi.md).",
     ),
     "PL1232": (
         "format that does not fit the program",

@@ -24,9 +24,7 @@ from polyloom.targets.tensix.words.arrays import note, spread_note
 
 __all__ = ["CUT", "FORM", "KIND", "compile_subject", "no_product", "owns", "run", "signature", "summary"]
 
-_PARALLEL: Final = (
-    "a tile takes products, element-wise programs, and nests in which some loop has iterations that may run together"
-)
+_NESTS: Final = "a tile takes products, element-wise programs, and nests whose statements fit its vector unit"
 KIND: Final = Kind(".elf", "programs of a tile's threads")
 
 
@@ -46,8 +44,8 @@ def _note(data: bytes) -> note.Note:
 
 
 def compile_subject(subject: Subject, place: Place, values: Mapping[str, int]) -> bytes:
-    """Compiler of loops for fixed sizes. Errors: PL1230 for a nest without parallel loops, PL1232 on Blackhole, PL1233,
-    PL1237, PL1238 for what a grid does not take, PL1280.
+    """Compiler of loops for fixed sizes. Errors: PL1230 for a statement that the vector unit does not
+    hold, PL1232 on Blackhole, PL1233, PL1237, PL1238 for what a grid does not take, PL1280.
     """
     if place.member != "wormhole":
         message = f"loops run on Wormhole only: the unpackers of {place.member.capitalize()} are not modelled"
@@ -64,7 +62,7 @@ def compile_subject(subject: Subject, place: Place, values: Mapping[str, int]) -
     try:
         return phases.compile_phases(content, subject.signature, values, subject.watch)
     except Unlike as lack:
-        raise input_error("PL1230", lack.message, span=lack.span, help=_PARALLEL) from None
+        raise input_error("PL1230", lack.message, span=lack.span, help=_NESTS) from None
 
 
 def run(data: bytes, job: Job) -> Execution:

@@ -24,11 +24,10 @@ from polyloom.transform.stages.stage_cutting import cut_stages
 
 RUN = ("slices", "augmented", "sums", "einsum", "batches", "pads", "joined", "triangles", "tables", "enumerated")
 # What stages lack, phases of vector code may have.
-PHASES = ("broadcasting", "cumulative_sums", "factors")
+PHASES = ("broadcasting", "cumulative_sums", "factors", "zipped")
 REFUSED = {
     "powers": "no instruction of a tile does this: `pow` of f32",
     "conversions": "all f32 or all i32",
-    "zipped": "no loop of `zipped` is parallel",
     "maxima": "a selection needs a comparison as its condition",
 }
 HEAD = "import numpy as np\nimport polyloom as pl\n\nN, M = pl.sizes('N M')\n\n\n@pl.kernel\n"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import input_error
+from polyloom.ir.signature import type_name
 from polyloom.ir.stage_interpret import output_part
 from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.image import elf_image
@@ -22,7 +23,14 @@ from polyloom.targets.tensix.run.account import Counted, count_tiles
 from polyloom.targets.tensix.run.stage_facts import Mark, stage_facts, stage_mark, tile_facts
 from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.tensix.words.arrays import tiles
-from polyloom.targets.tensix.words.arrays.area import MEETING, Area, broadcast_input, element_format, encode_operand
+from polyloom.targets.tensix.words.arrays.area import (
+    MEETING,
+    NARROW,
+    Area,
+    broadcast_input,
+    element_format,
+    encode_operand,
+)
 from polyloom.targets.tensix.words.arrays.elements import element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.targets.tensix.words.arrays.note import PRODUCTS, Note, OutputArea, StageFacts
@@ -125,7 +133,7 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
     ran = execute_cores(data, note.signature.name, laid, limits, watched, note.memory)
     outputs = {
-        written.array: _read_output(written, ran, note.how).reshape(_output_shape(note, written.array))
+        written.array: _as_argument(note, written.array, _read_output(written, ran, note.how))
         for written in note.outputs
     }
     facts: dict[str, Json] = {
@@ -138,10 +146,12 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
     return Execution(outputs, ran.cycles, ran.operations, facts, ran.trace, ran.moved, ran.counted)
 
 
-def _output_shape(note: Note, name: str) -> tuple[int, ...]:
+def _as_argument(note: Note, name: str, made: Array) -> Array:
+    """Output in the shape and type of its argument: narrow integers lie in L1 as INT32, extended."""
     argument = note.signature.argument(name)
     assert argument is not None, "the note was checked"
-    return argument.extents({})
+    made = made.reshape(argument.extents({}))
+    return made.astype(argument.dtype) if type_name(argument.dtype) in NARROW else made
 
 
 def _format_facts(note: Note) -> dict[str, Json]:
@@ -162,7 +172,10 @@ def _tile_counts(stages: Sequence[StageFacts]) -> Json:
 def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> NDArray[np.uint8]:
     """Bytes of an argument: linear, or tiles in the order that the programs of T0 and T2 walk through."""
     if area.placed.linear:
-        return tiles.linear_bytes(element_format(how).encode(np.asarray(inputs[area.placed.matrix.array])))
+        array = np.asarray(inputs[area.placed.matrix.array])
+        # Words of u32 are those of i32, in which nests compute.
+        words = array.astype(np.int32) if type_name(array.dtype) in NARROW else array
+        return tiles.linear_bytes(element_format(how).encode(words))
     return area.placed.encode(_encode_argument(area, inputs, how))
 
 

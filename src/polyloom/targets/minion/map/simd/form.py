@@ -20,6 +20,7 @@ from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Reference, Source
 from polyloom.ir.nest import Nest, accesses, assignments
 from polyloom.ir.nest_interpret import nest_signature
+from polyloom.ir.numbers import NUMPY
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.sets import Condition
@@ -34,6 +35,7 @@ from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
 from polyloom.transform.loop_generation import NoLoopOrder, generate_loops
 from polyloom.transform.parallel.lane_interpreter import interpret_lanes
+from polyloom.transform.promotion import promote_integers
 from polyloom.transform.writers import execute_in_place
 
 HARTS: Final = 2
@@ -173,6 +175,8 @@ def _write_only_arrays(nest: Nest) -> frozenset[str]:
 
 def _compile_code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
     """Code of a nest, with the facts of the report. Errors: PL1350 to PL1353."""
+    # Lanes compute in i32, of which u32 is another reading of the same bits.
+    nest = promote_integers(nest, ("u32",))
     supported_types.check_types(nest)
     made = compile_nest(nest, setting, fp, others=shared)
     facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
@@ -182,10 +186,12 @@ def _compile_code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
 
 def _interpret(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
     """Results in the order of the source; where that may change, in the order of the code."""
-    made = specialize_nest(nest, values, fp)
+    made = specialize_nest(promote_integers(nest, ("u32",)), values, fp)
     if fp == "reassociate":
         made = arrange_nest(made, Team(minions, HARTS, "shared"), fp)
+    types = {s.name: NUMPY[s.dtype] for s in made.storage}
     # Inputs last: an array that is read and written begins as the host gave it.
-    arrays = {name: np.asarray(array) for name, array in {**held, **read}.items()}
+    given = {name: np.asarray(array) for name, array in {**held, **read}.items()}
+    arrays = {name: array.astype(types.get(name, array.dtype), copy=False) for name, array in given.items()}
     found = interpret_lanes(made, arrays, machine_function, MachineScope)
-    return {name: found[name] for name in held}
+    return {name: found[name].astype(given[name].dtype, copy=False) for name in held}

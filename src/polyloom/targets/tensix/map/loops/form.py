@@ -44,7 +44,7 @@ from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
 from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles
 from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, phases_content, phases_oracles
 from polyloom.targets.tensix.options import Dest, Name
-from polyloom.targets.tensix.words.arrays.area import element_format
+from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
@@ -142,6 +142,10 @@ def _select_form(source: Source, options: Any, watch: Watch | None) -> tuple[Any
     """Stages of a source, else its phases, or both where it has both in the same arithmetic; with their oracles.
     Errors: PL1230, PL1232.
     """
+    if source.nest is not None and any(storage.dtype in NARROW for storage in source.nest.storage):
+        # Stages keep all arrays in one type; phases extend narrow integers to it.
+        vectors = phases_content(source.nest, options)
+        return vectors, phases_oracles(source, vectors)
     try:
         content = cut_content(source, options, watch)
     except Unlike as lack:

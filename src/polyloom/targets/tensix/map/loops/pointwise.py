@@ -16,7 +16,13 @@ from polyloom.diagnostics import Span, input_error
 from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, index_dimension
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
+from polyloom.targets.tensix.map.loops import integer_selection
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, REGISTERS, float_bits
+from polyloom.targets.tensix.map.loops.integer_operations import (
+    INTEGER_REGISTERS,
+    PRODUCT,
+    SELECT_UNSIGNED,
+)
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
 from polyloom.transform.stages.layout_assignment import leaf_axes
 
@@ -27,8 +33,6 @@ _WHAT: Final = {
     "floordiv": "divides",
     "rem": "takes remainders",
     "mod": "takes remainders",
-    "mul": "multiplies 32-bit integers",
-    "madd": "multiplies 32-bit integers",
 }
 
 
@@ -95,9 +99,17 @@ class Selector:
         """Sethi-Ullman number: registers that a term needs (1970); a library function needs its own besides."""
         if term not in self.needs:
             parts = sorted(map(self._register_need, term.operands), reverse=True) if isinstance(term, Apply) else []
-            own = REGISTERS if isinstance(term, Apply) and term.operation in (*FUNCTIONS, QUOTIENT) else 1
+            own = self._own_registers(term)
             self.needs[term] = max([own, *(need + n for n, need in enumerate(parts))])
         return self.needs[term]
+
+    def _own_registers(self, term: Term) -> int:
+        """Registers of an operation itself."""
+        if not isinstance(term, Apply):
+            return 1
+        if self.dtype == "i32":
+            return INTEGER_REGISTERS if term.operation in ("mul", "madd") else 1
+        return REGISTERS if term.operation in (*FUNCTIONS, QUOTIENT) else 1
 
     def _select_term(self, term: Term) -> Source:
         match term:
@@ -182,6 +194,8 @@ class Selector:
 
     def _select_integer(self, term: Apply) -> Source:
         operation = term.operation
+        if operation in _CONDITIONS:
+            return self._select(Apply("select", (term, Number(1), Number(0)), term.span))
         if operation in ("min", "max"):
             a, b = term.operands
             # SFPSWAP orders by sign and magnitude, which is not the order of two's complement.
@@ -199,18 +213,35 @@ class Selector:
                 return self._step(f"sfp{operation}", operands)
             case "abs":
                 return self._step("sfpabs", operands, 0)
+            case "mul":
+                return self._step(PRODUCT, operands)
+            case "madd":
+                return self._step("sfpiadd_v", [self._step(PRODUCT, operands[:2]), operands[2]], 4)
+            case "move":
+                return operands[0]
+            case "shl" | "shr":
+                return integer_selection.shift(self._step, operation, *operands)
+            case "div" | "rem" if (by := integer_selection.power_of_two(operands[1])) is not None:
+                return integer_selection.divide_by_power(self._step, operation, operands[0], by)
             case _:
                 return _refuse_operation(operation, self.dtype, term.span)
 
     def _select(self, term: Apply) -> Source:
         condition, then, orelse = term.operands
         if not isinstance(condition, Apply) or condition.operation not in _CONDITIONS:
-            refuse("a selection needs a comparison as its condition", term.span)
+            if self.dtype != "i32":
+                refuse("a selection needs a comparison as its condition", term.span)
+            condition = Apply("ne", (condition, Number(0)), term.span)
         name, (a, b) = condition.operation, condition.operands
         if isinstance(a, Number):  # the passes know a comparison with 0 by its right side
             name, a, b = _MIRRORED[name], b, a
         sources = self._sources((a, b, then, orelse))
-        return self._step("select", sources, _CONDITIONS.index(name))
+        # Equality and signs need no order; of others, the difference could wrap.
+        if self.dtype == "f32" or name in ("eq", "ne") or sources[1] == ("bits", 0):
+            return self._step("select", sources, _CONDITIONS.index(name))
+        left, right, *values = sources
+        biased = [integer_selection.invert_order(self._step, side) for side in (left, right)]
+        return self._step(SELECT_UNSIGNED, [*biased, *values], _CONDITIONS.index(name))
 
 
 def _refuse_operation(operation: str, dtype: ElementType, span: Span | None) -> Source:
@@ -224,5 +255,5 @@ def _refuse_operation(operation: str, dtype: ElementType, span: Span | None) -> 
 
 def _suggest_operations(operation: str, dtype: ElementType) -> str:
     if dtype == "i32":
-        return "use + - min max abs and or xor select"
+        return "use + - * min max abs and or xor shl shr select, and / and % by powers of two"
     return "use + - * / madd min max abs sqrt select"

@@ -17,6 +17,11 @@ from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, library_function
+from polyloom.targets.tensix.map.loops.integer_operations import (
+    INTEGER_OPERATIONS,
+    SELECT_UNSIGNED,
+    integer_operation,
+)
 from polyloom.targets.tensix.map.loops.lanes import Computed, Emitted, Lanes, Words
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step, span_place
 from polyloom.targets.tensix.map.oracle import function_errors
@@ -96,12 +101,14 @@ def _load_source(b: Builder, source: Source, loads: Sequence[Load]) -> Value:
 def _apply_step(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
     if step.name in (*FUNCTIONS, QUOTIENT):
         return library_function(lanes, step.name, *operands)
+    if step.name in INTEGER_OPERATIONS:
+        return integer_operation(lanes, step.name, *operands)
     if step.name in ("minimum", "maximum"):
         return lanes.extreme(step.name, *operands)
-    if step.name != "select":
+    if step.name not in ("select", SELECT_UNSIGNED):
         return lanes.call(step.name, *operands, *step.numbers)
     left, right, then, orelse = operands
-    compare, (condition,) = "cmp_f" if floats else "cmp_i", step.numbers
+    compare, (condition,) = "cmp_f" if floats else "cmp_u" if step.name == SELECT_UNSIGNED else "cmp_i", step.numbers
     return lanes.choose(compare, condition, left, None if step.operands[1] == ("bits", 0) else right, then, orelse)
 
 
@@ -133,7 +140,11 @@ def formula_error(
         known["scalar", n] = scalar, 2.0**-126
 
     def value(source: Source) -> Error:
-        return known[source] if source in known else (float(np.uint32(source[1]).view(np.float32)), 2.0**-126)
+        if source in known:
+            return known[source]
+        # A constant is itself, unless it is a denormal: an error of 0 would leave a comparison with it open.
+        number = float(np.uint32(source[1]).view(np.float32))
+        return number, 2.0**-126 if 0 < abs(number) < 2.0**-126 else 0.0
 
     for number, step in enumerate(p.steps):
         operands = [value(operand) for operand in step.operands]

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from polyloom.frontend.source import Arrays
 from polyloom.ir.formula import Apply, Leaf, Number, Term
+from polyloom.ir.library import KERNELS
 from polyloom.ir.nest import Nest
-from polyloom.ir.operations import BY_NAME, ElementType
+from polyloom.ir.operations import BY_NAME, DIVISIONS, ElementType
 from polyloom.ir.python_source import Scope
 from polyloom.ir.semantics import operation_function
 from polyloom.ir.stage import Formula, Program
@@ -93,6 +94,9 @@ def _operation_formula(operation: str, dtype: ElementType) -> Pointwise:
 
 
 def _function_of_bits(operation: str, dtype: ElementType) -> Function:
+    if operation in DIVISIONS and dtype != "f32":
+        # Selection takes constant divisors alone, by which quotients are exact; this sees one operation at a time.
+        return operation_function(operation, dtype)
     kind = np.float32 if dtype == "f32" else np.int32
 
     def compute(*operands: Any) -> Any:
@@ -117,7 +121,8 @@ def _function_of_errors(operation: str, dtype: ElementType) -> Function:
 
 def _function_of_rounded_errors(operation: str, dtype: ElementType) -> Function:
     """Errors about the program's own values, which its operations give; a product and sum are two of them."""
-    own = None if operation == "madd" else operation_function(operation, "f32")
+    # The error of a function of C's library counts from its exact value, for tile and program together.
+    own = None if operation in ("madd", *KERNELS) else operation_function(operation, "f32")
     formula = _operation_formula(operation, dtype)
     # Each product and sum of the arranged nest are two operations of the source.
     formula = replace(formula, steps=tuple(replace(step, is_fused=False) for step in formula.steps))

@@ -13,6 +13,9 @@ from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays, Source
 from polyloom.ir.nest import Apply, Expression, Nest, Statement, Storage, statements
 from polyloom.ir.nest_interpret import nest_signature
+from polyloom.ir.numbers import NUMPY
+from polyloom.ir.operations import FLOATS
+from polyloom.ir.pla import Array
 from polyloom.targets.forms import loops
 from polyloom.targets.subject import Oracle
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
@@ -20,12 +23,18 @@ from polyloom.targets.tensix.map.oracle.nest_arithmetic import nest_bits, nest_e
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
 from polyloom.targets.tensix.map.phases.compile import Content
 from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
-from polyloom.targets.tensix.words.arrays.area import element_format
+from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
+from polyloom.transform.library_calls import recover_calls
+from polyloom.transform.promotion import promote_integers
 
 
 def phases_content(nest: Nest, options: Any) -> Content:
-    """Content of a nest that runs as phases. Errors: PL1232 for types and formats that do not fit."""
+    """Content of a nest that runs as phases; narrow integers lie in L1 as INT32, and functions of C's
+    library are the unit's own. Errors: PL1232 for types and formats
+    that do not fit.
+    """
+    nest = promote_integers(recover_calls(nest), NARROW)
     kinds = {storage.dtype for storage in nest.storage}
     if kinds not in ({"f32"}, {"i32"}):
         raise _mixed_types_error(nest.storage)
@@ -38,7 +47,7 @@ def phases_content(nest: Nest, options: Any) -> Content:
 
 def computes_in_32_bits(nest: Nest, options: Any) -> bool:
     """Whether the options ask for the one arithmetic of phases, FP32 or INT32."""
-    name = "tf32" if nest.storage[0].dtype == "f32" else "i8"
+    name = "tf32" if nest.storage[0].dtype in FLOATS else "i8"
     return options.format in (None, name) and options.dest != 16
 
 
@@ -64,20 +73,23 @@ def _mixed_types_error(storage: Sequence[Storage]) -> PolyloomError:
 
 def phases_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
     """Oracles of phases: the arranged nest in the tile's arithmetic, and the source within its bound."""
+    assert source.nest is not None, "phases are made of nests"
     nest, packed = content.nest, element_format(content.how).packed
     program = Oracle(loops.EQUATIONS, loops.equations_name(source), partial(nest_outputs, source))
     return loop_oracles(
         source.reference,
         program,
-        partial(_arithmetic, nest),
+        partial(_arithmetic, nest, nest_signature(source.nest).outputs),
         partial(_bounds, nest),
         packed,
         bound_help((), has_products=False),
     )
 
 
-def _arithmetic(nest: Nest, values: Mapping[str, int], inputs: Arrays) -> Arrays:
-    return _outputs(nest, nest_bits(arrange_nest(nest, values), inputs))
+def _arithmetic(nest: Nest, outputs: Sequence[Array], values: Mapping[str, int], inputs: Arrays) -> Arrays:
+    """Outputs in the types that the source has, of which the nest keeps narrow integers extended."""
+    made = nest_bits(arrange_nest(nest, values), inputs)
+    return {array.name: made[array.name].astype(NUMPY[array.dtype], copy=False) for array in outputs}
 
 
 def _bounds(nest: Nest, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
@@ -87,7 +99,7 @@ def _bounds(nest: Nest, values: Mapping[str, int], inputs: Arrays, expected: Arr
         made = nest_errors(
             arrange_nest(nest, values), inputs, is_rounded=not any(map(_has_fused_product, statements(nest)))
         )
-        return _outputs(nest, made)
+        return {array.name: made[array.name] for array in nest_signature(nest).outputs}
 
 
 def _has_fused_product(statement: Statement) -> bool:
@@ -97,7 +109,3 @@ def _has_fused_product(statement: Statement) -> bool:
         return isinstance(value, Apply) and (value.operation == "madd" or any(map(is_fused, value.operands)))
 
     return is_fused(statement.assign.value)
-
-
-def _outputs(nest: Nest, arrays: Arrays) -> Arrays:
-    return {array.name: arrays[array.name] for array in nest_signature(nest).outputs}

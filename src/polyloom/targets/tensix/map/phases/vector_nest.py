@@ -76,13 +76,12 @@ def arrange_nest(nest: Nest, values: Mapping[str, int]) -> Nest:
 
 
 def vectorize(nest: Nest) -> VectorNest:
-    """Vector code of an arranged nest. Raises `Unlike` where no loop is parallel, or a statement needs more than there
-    is. Errors: PL1231 for an operation that a tile does not offer.
+    """Vector code of an arranged nest; without a loop that may be a vector, every statement is one of a single element.
+    Raises `Unlike` where a statement needs more than there is. Errors: PL1231 for an operation that a tile does not
+    offer.
     """
     dependences, ranges = LoopDependences(nest), loop_ranges(nest.body)
     chosen = VectorLoops(dependences, ranges, Machine(lanes=LANES, costs=_COSTS)).choose(nest.body, ()).loops
-    if not chosen:
-        _check_parallel(nest, dependences, ranges)
     expanded = _ScalarExpansion(nest, chosen, ranges)
     made = replace(nest, body=expanded.nodes(nest.body))
     made = replace(made, storage=tuple(expanded.storage.get(s.name, s) for s in nest.storage))
@@ -90,15 +89,6 @@ def vectorize(nest: Nest) -> VectorNest:
     _collect_strips(made, made.body, "", chosen, strips)
     together = frozenset(loop.name for loop in loop_nodes(made.body) if _is_independent(loop, dependences, strips))
     return VectorNest(made, strips, chosen, together, ranges)
-
-
-def _check_parallel(nest: Nest, dependences: LoopDependences, ranges: Mapping[str, Range]) -> None:
-    """Raises `Unlike` with what loops carry, where all that have several iterations carry something."""
-    loops = [loop for loop in loop_nodes(nest.body) if ranges[loop.name][1] > ranges[loop.name][0]]
-    carried = [dependences.carried_dependence(loop.name, frozenset()) for loop in loops]
-    if loops and None not in carried:
-        why = "; ".join(dict.fromkeys(map(str, carried)))
-        refuse(f"no loop of `{nest.name}` is parallel: {why}", loops[-1].span)
 
 
 class _ScalarExpansion(Rewriter):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
+from polyloom.ir.operations import ElementType
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, Elements, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic, Format
@@ -26,6 +27,8 @@ Array = NDArray[Any]
 _I8: Final = 127
 CODE: Final = 0x6000
 """Where T0 starts after a reset; T1's and T2's programs follow."""
+NARROW: Final[tuple[ElementType, ...]] = ("i8", "i16", "u8", "u16", "u32", "bool")
+"""Integer types other than the vector unit's own: they lie in L1 as INT32, sign- or zero-extended."""
 # Programs end below DATA; the meeting words, scalars and arrays of a program follow from there.
 DATA: Final = 0x8000
 # The end of Wormhole's L1, 0x0 to 0x16FFFF; nothing else owns a part of it on a tile without a NoC.

@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import input_error
-from polyloom.ir.signature import Signature
+from polyloom.ir.signature import Signature, type_name
 from polyloom.ir.signature_json import as_json, from_json
 from polyloom.ir.ssa import Place
 from polyloom.riscv import note as notes
 from polyloom.riscv import source_lines, symbols
 from polyloom.targets.tensix.options import THREADS
 from polyloom.targets.tensix.words.arrays import tiles
-from polyloom.targets.tensix.words.arrays.area import DATA, END, MEETING, Area, Held, Placed, datum_width
+from polyloom.targets.tensix.words.arrays.area import DATA, END, MEETING, NARROW, Area, Held, Placed, datum_width
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views, decode_views, encode_views, viewed_arguments
 from polyloom.targets.tensix.words.dram_port import FLIT, MEMORY
@@ -224,14 +224,15 @@ def _is_placed(p: Placed, begin: int) -> bool:
 
 
 def _is_array(note: Note, name: str, shape: tuple[int, ...], *, is_input: bool) -> bool:
-    """Whether the signature has an argument of this shape (a scalar: no dimensions) of f32 or i32, or an input is a
-    view of it. A program of a tile is compiled for fixed sizes, so a signature with sizes has none.
+    """Whether the signature has an argument of this shape (a scalar: no dimensions) of f32 or integers, or an input is
+    a view of it. A program of a tile is compiled for fixed sizes, so a signature with sizes has none.
     """
     if is_input and (extents := note.extents(name)) is not None:
         return extents == shape
     found, signature = note.signature.argument(name), note.signature
-    # The two types of the tile's formulas, f32 and i32, as NumPy writes them in little-endian order.
-    if found is None or signature.sizes or found.dtype.str not in ("<f4", "<i4"):
+    # The two types of the tile's formulas, as NumPy writes them in little-endian order; narrow integers lie as INT32.
+    narrow = NARROW if note.how.format == "i8" else ()
+    if found is None or signature.sizes or type_name(found.dtype) not in ("f32", "i32", *narrow):
         return False
     # An extent of 1 is no dimension of a stage.
     own = found.extents({}) if is_input else _drop_ones(found.extents({}))
