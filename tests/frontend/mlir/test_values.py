@@ -156,3 +156,18 @@ def test_a_negative_power_of_an_integer_is_refused(tmp_path: Path) -> None:
     text = element_wise("math.ipowi %a, %n", "i32", "%n = arith.constant -1 : i32")
     with pytest.raises(PolyloomError, match="negative exponent"):
         read(tmp_path, text)
+
+
+def test_a_parallel_loop_reduces_from_the_neutral_element(tmp_path: Path) -> None:
+    check(
+        tmp_path,
+        """func.func @f(%x: memref<8xf32>, %z: memref<1xf32>) {
+  %r = affine.parallel (%i) = (0) to (8) reduce ("addf") -> (f32) {
+    %a = affine.load %x[%i] : memref<8xf32>
+    affine.yield %a : f32
+  }
+  affine.store %r, %z[0] : memref<1xf32>
+  return
+}
+""",
+    )

@@ -2,7 +2,7 @@
 """MLIR front end: functions of the dialects func, affine, scf, arith, math, index, memref, tensor, linalg and
 bufferization as loop nests; xDSL reads the text (extra `mlir`).
 
-    text -> operations    reader.py over xDSL, dialects/: what it lacks
+    text -> operations    reader.py over xDSL, dialects/: what it lacks; verify/: what it lets pass
          -> tree -> Nest  lowering/, function_nest.py, frontend/loops; extents.py
          -> Python        evaluate/: what the operations themselves say, the oracle
 """

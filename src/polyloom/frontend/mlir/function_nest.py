@@ -13,7 +13,7 @@ from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from polyloom.diagnostics import PolyloomError
+from polyloom.diagnostics import PolyloomError, nearest
 from polyloom.frontend.c.extents import extent_assumptions
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope
@@ -68,6 +68,9 @@ class _Function:
         # Arguments by value are storage of rank 0, or parameters.
         parameters = tuple(self.sizes)
         assumed = tuple(map(self.read_form, _texts(function.attributes.get(ASSUME))))
+        for name in sorted({symbol for form in assumed for symbol in form.symbols} - set(parameters)):
+            help = nearest(name, parameters, "size")
+            raise lowering.refuse("PL0173", f"{ASSUME} names the size {name}, which there is not", function, help)
         domain = conjunction(
             default_assumptions(parameters, lowering.storage.values()), Condition((Polyhedron(assumed),))
         )
@@ -122,6 +125,9 @@ class _Function:
     def shape(self, kind: Any, name: str, attributes: dict[str, Any]) -> Iterator[Affine]:
         """Extents of an argument: constants, those that an attribute names, or sizes of their own."""
         written = _texts(attributes.get(SHAPE))
+        if written and len(written) != len(kind.get_shape()):
+            message = f"{SHAPE} names {len(written)} extents of {len(kind.get_shape())} axes"
+            raise self.lowering.refuse("PL0173", message, self.function, "name one for each axis")
         for n, extent in enumerate(kind.get_shape()):
             if written:
                 form = self.read_form(written[n])

@@ -17,11 +17,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.parser import AffineParser, Parser, UnresolvedOperand
+from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 from polyloom.frontend.mlir.dialects import make_context
+from polyloom.frontend.mlir.verify import find_violation
 
 _SPLIT: Final = re.compile(r"^// ?-----.*$", re.MULTILINE)
 _NAMED: Final = re.compile(r"func\.func\s+(?:\w+\s+)*@(?P<name>[\w$.-]+)")
@@ -58,11 +61,19 @@ class Module:
         return {name: op for name, op in found.items() if op.body.blocks}
 
 
+class _Lexer(MLIRLexer):
+    """xDSL's lexer with a pattern of strings that takes linear time: nested repetitions try all ways to divide a string
+    that does not end (catastrophic backtracking)."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
+
+
 class _Parser(Parser):
     """xDSL's parser, which also notes where operations stand."""
 
     def __init__(self, context: Any, text: str, name: str, offset: int, places: dict[Operation, tuple[int, int]]):
-        super().__init__(context, text, name)
+        super().__init__(context, "", name)
+        self._parser_state = ParserState(_Lexer(Input(text, name)))
         self.offset, self.places, self.begun = offset, places, 0
 
     def parse_operation(self) -> Operation:
@@ -209,9 +220,16 @@ def _add_operation(module: Module, found: Operation) -> None:
     key = getattr(name, "data", str(name))
     try:
         found.verify()
-        module.symbols[key] = found
     except Exception as error:
         module.refused[key] = _verification_refusal(module, found, error)
+        return
+    wrong = find_violation(found)
+    if wrong is None:
+        module.symbols[key] = found
+    else:
+        message = wrong.message if wrong.code != "PL0170" else f"`{wrong.operation.name}` is not valid: {wrong.message}"
+        span = module.span(wrong.operation)
+        module.refused[key] = input_error(wrong.code, message, span=span, help=wrong.help or _VALID)
 
 
 def _verification_refusal(module: Module, found: Operation, error: Exception) -> PolyloomError:

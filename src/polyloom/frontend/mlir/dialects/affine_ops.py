@@ -24,6 +24,7 @@ from xdsl.ir import Region
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, var_operand_def
 from xdsl.parser import AffineParser, Parser
+from xdsl.utils.exceptions import VerifyException
 
 
 def parse_operands(parser: Parser) -> list[Any]:
@@ -147,6 +148,15 @@ def _groups(groups: list[tuple[AffineExpr, ...]]) -> DenseIntElementsAttr:
 
 class ParallelOp(affine.ParallelOp):
     """`affine.parallel (%i, %j) = (...) to (...) step (...) reduce (...) -> (...) { }`."""
+
+    def verify_(self) -> None:
+        """xDSL's counts results among the operands, which MLIR has not: reductions begin from neutral elements."""
+        maps = (self.lowerBoundsMap.data, self.upperBoundsMap.data)
+        if len(self.operands) != sum(each.num_dims + each.num_symbols for each in maps):
+            raise VerifyException("expected an operand for each dimension and symbol of its bounds")
+        for groups, each in zip((self.lowerBoundsGroups, self.upperBoundsGroups), maps, strict=True):
+            if sum(groups.get_values()) != len(each.results):
+                raise VerifyException("expected a group for each bound")
 
     @classmethod
     def parse(cls, parser: Parser) -> ParallelOp:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -25,6 +26,8 @@ from polyloom.names import fresh_name
 from polyloom.sets import Affine
 
 _WORD: Final = re.compile(r"[^A-Za-z0-9_]+")
+_LARGE: Final = 200
+"""Nodes of an integer from which it is not written out in several places."""
 
 
 @dataclass(slots=True)
@@ -49,6 +52,7 @@ class Builder:
         self.equal = list[tuple[Affine, Affine]]()
         self.frame = Frame()
         self.active = list[str]()
+        self.current: Operation | None = None
 
     def span(self, operation: Operation) -> Span:
         return self.module.span(operation)
@@ -63,14 +67,25 @@ class Builder:
         return fresh_name(f"{base}_" if base in RESERVED else base, self.taken)
 
     def number(self, value: SSAValue) -> Number:
+        """The scalar that a value stands for. Raises PL0173 for an array."""
         found = self.frame.values[value]
-        assert isinstance(found, Number)
+        if not isinstance(found, Number):
+            raise self.refuse_type(value, "a number")
         return found
 
     def view(self, value: SSAValue) -> View:
+        """The array that a value stands for. Raises PL0173 for a scalar."""
         found = self.frame.values[value]
-        assert isinstance(found, View)
+        if not isinstance(found, View):
+            raise self.refuse_type(value, "an array")
         return found
+
+    def refuse_type(self, value: SSAValue, expected: str) -> PolyloomError:
+        # Operations of xDSL take operands of types that they have no meaning for.
+        operation = self.current
+        assert operation is not None
+        message = f"{operation.name} has an operand of the type {value.type}, and {expected} is expected"
+        return self.refuse("PL0173", message, operation, "docs/mlir.md lists the forms of every operation")
 
     def integer_operand(self, value: SSAValue, operation: Operation) -> Node:
         """An index as an integer that never wraps, or as data where it is data."""
@@ -220,8 +235,21 @@ class Builder:
 
     def run_block(self, block: Block) -> None:
         for operation in block.ops:
+            self.current = operation
             self.lower(operation)
+            self.share_integers(operation)
             self.frame.done.add(operation)
+
+    def share_integers(self, operation: Operation) -> None:
+        """A large integer that is used several times gets a variable: written out in each place, sixty doublings would
+        be a tree of 2^60 nodes."""
+        for value in operation.results:
+            found = self.frame.values.get(value)
+            if not isinstance(found, Number) or found.integer is None or value.uses.get_length() < 2:
+                continue
+            if sum(1 for _ in islice(found.integer, _LARGE)) == _LARGE:
+                counter = self.counter(self.name_hint(value), found.integer, self.span(operation))
+                self.frame.values[value] = replace(found, integer=counter)
 
     def lower(self, operation: Operation) -> None:
         raise NotImplementedError

@@ -48,6 +48,9 @@ class Lowering(Control):
             own = called_operation(name)
             if own is not None:
                 values = [self.number(o) for o in operation.operands]
+                if len(values) != BY_NAME[own[0]].arity or len(operation.results) != 1:
+                    help = f"declare it with the operands and the result of `{own[0]}`"
+                    raise self.refuse("PL0176", f"@{name} has other operands than its operation", operation, help)
                 self.define(operation.results[0], self.apply_typed(*own, values, operation), operation)
                 return
             if name in self.module.refused:

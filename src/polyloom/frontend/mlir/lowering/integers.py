@@ -393,7 +393,7 @@ class Integers(Scalars):
         number = None if exponent is None else exponent.value
         # An integer exponent is a chain of products; others need a logarithm, which is defined for positive bases
         # alone.
-        if not isinstance(number, int | float) or float(number) != int(number):
+        if not isinstance(number, int | float) or not float(number).is_integer():
             help = "give a constant integer as the exponent, or write `math.exp2`"
             raise self.refuse("PL0172", f"{name} has an exponent that varies", operation, help)
         node, dtype = self.number_data(values[0], operation, written)

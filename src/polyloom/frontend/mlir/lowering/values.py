@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.diagnostics import Span
+from polyloom.diagnostics import Span, input_error
 from polyloom.frontend.loops import make
 from polyloom.frontend.loops.affine import Scope, affine_form
 from polyloom.frontend.loops.tree import Node
@@ -53,6 +53,7 @@ class View:
 
 
 Value = Number | View
+_LIMIT: Final = 1 << 63
 NO_SCOPE: Final = Scope({}, {}, {})
 
 
@@ -61,7 +62,8 @@ def integer(value: int, at: Span) -> Node:
 
 
 def combine(opcode: str, a: Node, b: Node, at: Span) -> Node:
-    """An operation on integers that never wrap, with constants folded, so that trees stay small."""
+    """An operation on integers that never wrap, with constants folded, so that trees stay small. Raises PL0174 where a
+    constant leaves the 64 bits of an index."""
     if opcode in ("+", "-") and b.kind == "integer" and b.value == 0:
         return a
     if opcode == "+" and a.kind == "integer" and a.value == 0:
@@ -72,6 +74,9 @@ def combine(opcode: str, a: Node, b: Node, at: Span) -> Node:
         return b
     made = make.binary_operation(opcode, (a, b), INTEGER, at)
     if a.kind == b.kind == "integer" and (form := affine_form(made, NO_SCOPE)) is not None:
+        if not -_LIMIT <= form.constant < _LIMIT:
+            help = "no array has so many elements: use smaller constants"
+            raise input_error("PL0174", "an index does not fit into 64 bits", span=at, help=help)
         return integer(form.constant, at)
     return made
 
