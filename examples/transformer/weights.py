@@ -29,3 +29,13 @@ def layer_inputs(tokens: int, channels: int, heads: int, hidden: int, seed: int 
     norms = {name: 1 + normal(channels, scale=0.1) for name in ("norm1", "norm2")}
     down = normal(hidden, channels, scale=hidden**-0.5)
     return {"x": x, "cos": cos, "sin": sin, **norms, **square, **wide, "down": down}
+
+
+def quantized(data: Arrays) -> Arrays:
+    """The inputs with matrices in int8, and a scale per column of each: the largest magnitude of a column is 127."""
+    scales = {"wq": "sq", "wk": "sk", "wv": "sv", "wo": "so", "gate": "sg", "up": "su", "down": "sd"}
+    found = dict(data)
+    for name, scale in scales.items():
+        found[scale] = np.abs(data[name]).max(axis=0) / np.float32(127)
+        found[name] = np.rint(data[name] / found[scale]).astype(np.int8)
+    return found
