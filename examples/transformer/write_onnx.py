@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -20,8 +21,8 @@ def layer_model(data: Arrays, heads: int) -> onnx.ModelProto:
     channels = data["wq"].shape[0]
     half = channels // heads // 2
     make = helper.make_node
-    rotary = {"interleaved": 1, "num_heads": heads}
-    attention = {"is_causal": 1, "q_num_heads": heads, "kv_num_heads": heads}
+    rotary: dict[str, Any] = {"interleaved": 1, "num_heads": heads}
+    attention: dict[str, Any] = {"is_causal": 1, "q_num_heads": heads, "kv_num_heads": heads}
     nodes = [
         make("RMSNormalization", ["x", "norm1"], ["h1"], axis=-1, epsilon=1e-5),
         *(make("MatMul", ["h1", f"w{p}"], [f"{p}0"], name=f"project_{p}") for p in "qkv"),
@@ -48,4 +49,4 @@ def layer_model(data: Arrays, heads: int) -> onnx.ModelProto:
 
 if __name__ == "__main__":
     path, channels, heads, hidden = Path(sys.argv[1]), *map(int, sys.argv[2:5])
-    onnx.save(layer_model(layer_inputs(1, channels, heads, hidden), heads), path)
+    path.write_bytes(layer_model(layer_inputs(1, channels, heads, hidden), heads).SerializeToString())

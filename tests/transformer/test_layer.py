@@ -91,8 +91,8 @@ def test_minions_are_within_the_error_of_f32() -> None:
 def test_c_gives_the_layer() -> None:
     given, expected = prompt()
     names = {"cos": "cosine", "sin": "sine"}
-    flat = {names.get(n, n): a.ravel() if n[0] in "wgud" else a for n, a in given.items()}
-    room = {"att": np.zeros(TOKENS, np.float32), "result": np.zeros((TOKENS, CHANNELS), np.float32)}
+    flat: Arrays = {names.get(n, n): a.ravel() if n[0] in "wgud" else a for n, a in given.items()}
+    room: Arrays = {"att": np.zeros(TOKENS, np.float32), "result": np.zeros((TOKENS, CHANNELS), np.float32)}
     sizes = (f"DIM={CHANNELS}", f"HEADS={HEADS}", f"HIDDEN={HIDDEN}")
     options = Options(function="layer", defines=sizes)
     run = pl.compile(str(FOLDER / "layer.c"), on="riscv", options=options).run(tokens=TOKENS, start=0, **flat, **room)
@@ -102,12 +102,13 @@ def test_c_gives_the_layer() -> None:
 
 @pytest.mark.long
 def test_onnx_gives_the_layer(tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnx")
     from examples.transformer.write_onnx import layer_model  # needs the extra `onnx`
 
     given, expected = prompt()
-    onnx.save(layer_model(given, HEADS), tmp_path / "layer.onnx")
+    (tmp_path / "layer.onnx").write_bytes(layer_model(given, HEADS).SerializeToString())
     model = pl.model(tmp_path / "layer.onnx")
-    run = pl.compile(model, on="riscv").run(T=TOKENS, **{n: given[n][None] for n in ("x", "cos", "sin")})
+    activations: Arrays = {n: given[n][None] for n in ("x", "cos", "sin")}
+    run = pl.compile(model, on="riscv").run(T=TOKENS, **activations)
     assert run.verified
     assert relative_error(run.outputs["result"][0], expected) <= TOLERANCE

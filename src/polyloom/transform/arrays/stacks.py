@@ -72,14 +72,14 @@ def _stacked_axis(value: Cases) -> int | None:
     """The axis that alone decides a piecewise value, if it is short."""
     names = value.condition.symbols
     for n, extent in enumerate(value.shape):
-        if names == {f"${n}"} and extent.is_constant and 1 < extent.constant <= _PLACES:
+        if names == frozenset((f"${n}",)) and extent.is_constant and 1 < extent.constant <= _PLACES:
             return n
     return None
 
 
 def _value_at(value: Value, along: int, place: int, index: tuple[Affine, ...], extents: Shape) -> Value:
     """The slice of a value at a place of an axis."""
-    if isinstance(value, Cases) and value.condition.symbols == {f"${along}"}:
+    if isinstance(value, Cases) and value.condition.symbols == frozenset((f"${along}",)):
         holds = value.condition.contains({f"${along}": place})
         return _value_at(value.inside if holds else value.outside, along, place, index, extents)
     return element_view(value, index, extents) if shape(value) else value
