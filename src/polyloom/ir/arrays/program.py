@@ -316,6 +316,11 @@ def reads(value: Value) -> Iterator[Read]:
         yield from reads(part)
 
 
+def has_sum(value: Value) -> bool:
+    """Whether a value needs loops of its own: it is, or holds, a contraction, a reduction or a scan."""
+    return isinstance(value, Contract | Reduce | Scan) or any(map(has_sum, parts(value)))
+
+
 def stores(statements: Sequence[Statement]) -> Iterator[Store]:
     """All stores, in the order of the text."""
     for statement in statements:

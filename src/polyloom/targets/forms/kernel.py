@@ -36,6 +36,7 @@ from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Oracle, Subject, Written
 from polyloom.transform.nest_to_ssa.reduction_interchange import interchange_reductions
 from polyloom.transform.nest_to_ssa.scratch_arguments import scratch_arguments
+from polyloom.transform.nest_to_ssa.storage_sharing import share_storage
 from polyloom.transform.nest_to_ssa.symmetric_results import compute_triangles
 
 
@@ -46,7 +47,7 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
     start = perf_counter()
     read, reference, path, data = _read_kernel(written)
     made = compute_triangles(read)
-    nest, scratch = scratch_arguments(interchange_reductions(made) if by_rows else made)
+    nest, scratch = scratch_arguments(share_storage(interchange_reductions(made) if by_rows else made))
     # Expressions may be nested deeper than Python's stack allows.
     function = with_deep_stack(frontend.nest_ssa)(nest, pointers, written.watch)
     signature, reassociate = kernel_signature(nest, scratch), written.options.reassociate

@@ -14,18 +14,16 @@ from dataclasses import replace
 
 from polyloom.ir.arrays.program import (
     Cases,
-    Contract,
     For,
     If,
     Program,
     Read,
-    Reduce,
-    Scan,
     Statement,
     Store,
     Value,
     axes,
     element_view,
+    has_sum,
     parts,
     reads,
     shape,
@@ -104,16 +102,16 @@ def _unchanged_values(known: dict[str, Value], stored: set[str]) -> dict[str, Va
 
 def _fuses(value: Value, uses: int) -> bool:
     """Whether a producer is element-wise, and cheap where it is read several times."""
-    waiting, inner = [value], list[Value]()
-    while waiting:
-        inner.append(waiting.pop())
-        waiting.extend(parts(inner[-1]))
     # A sum in place of its name would be summed wherever the name stands.
-    if any(isinstance(each, Reduce | Contract | Scan) for each in inner):
+    if has_sum(value):
         return False
-    if any(isinstance(each, Cases) for each in inner):
+    if _has_cases(value):
         return uses == 1
     return uses == 1 or (cost(value) <= _FEW and cost(value) * uses <= _FEW)
+
+
+def _has_cases(value: Value) -> bool:
+    return isinstance(value, Cases) or any(map(_has_cases, parts(value)))
 
 
 def _substitute_values(value: Value, known: dict[str, Value]) -> Value:

@@ -14,6 +14,7 @@ from polyloom.ir.arrays.program import (
     Apply,
     Cases,
     Contract,
+    Form,
     Gather,
     Read,
     Reduce,
@@ -29,6 +30,7 @@ from polyloom.ir.arrays.program import (
 )
 from polyloom.ir.arrays.program import element_view as view_at
 from polyloom.ir.nest import negate
+from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition
 from polyloom.sets.normal_form import conjunction
 from polyloom.transform.arrays.elements import Place, places
@@ -91,7 +93,7 @@ def hoist_invariants(value: Value, at: Place, loops: Places, keep: Keep) -> Valu
                 ],
             )
         # What is broadcast is computed once for all places that it is broadcast to.
-        case Apply() if shape(value) and not is_complete(at, loops) and cost(value) > _FEW:
+        case Apply() if shape(value) and not is_complete(at, loops) and cost(value) > _FEW and not _is_mask(value):
             return keep(value)
         case _:
             made = [hoist_invariants(p, at if shape(p) else (), loops, keep) for p in parts(value)]
@@ -112,6 +114,14 @@ def _keep_condition(keep: Keep, condition: Condition) -> Keep:
 def has_axes(condition: Condition) -> bool:
     """Whether a condition differs from element to element."""
     return any(name.startswith("$") for name in condition.symbols)
+
+
+def _is_mask(value: Value) -> bool:
+    """Whether a value compares places alone: an affine condition, which needs no array."""
+    compared = ("ge", "gt", "le", "lt", "eq", "ne", "to_bool", "to_i32")
+    return isinstance(value, Form | Constant) or (
+        isinstance(value, Apply) and value.operation in compared and all(map(_is_mask, value.operands))
+    )
 
 
 def is_partial(value: Value) -> bool:

@@ -59,7 +59,7 @@ from polyloom.transform.arrays.elements import (
 )
 from polyloom.transform.arrays.hoist import has_axes, hoist_invariants, is_partial
 from polyloom.transform.arrays.loop_order import order_accumulations
-from polyloom.transform.arrays.ranges import Range, bound_by_sizes, extent_bounds, loop_nest
+from polyloom.transform.arrays.ranges import Range, bound_by_sizes, extent_bounds, loop_names, loop_nest
 
 _LETTERS = "ijklmnpqrst"
 Nodes = tuple[Node, ...]
@@ -99,7 +99,7 @@ class _Lowering:
 
     def __init__(self, program: Program) -> None:
         self.storage = list[Storage]()
-        self.taken = {*program.parameters, *(s.name for s in program.storage), *_loops(program.body)}
+        self.taken = {*program.parameters, *(s.name for s in program.storage), *loop_names(program.body)}
 
     def statements(self, statements: Sequence[Statement], around: _Context) -> Nodes:
         return tuple([node for statement in statements for node in self.statement(statement, around)])
@@ -369,16 +369,6 @@ def _extent_expression(extent: Affine, span: Span | None) -> Expression:
 def _identity(operation: str, kind: ElementType) -> Constant:
     number = int(operation in ("mul", "and"))
     return Constant(float(number) if kind in FLOATS else number, kind)
-
-
-def _loops(statements: Sequence[Statement]) -> Sequence[str]:
-    found = list[str]()
-    for statement in statements:
-        if isinstance(statement, For):
-            found += [statement.loop, *_loops(statement.body)]
-        elif isinstance(statement, If):
-            found += _loops((*statement.body, *statement.orelse))
-    return found
 
 
 def _number_statements(nodes: Nodes, taken: set[str]) -> Nodes:

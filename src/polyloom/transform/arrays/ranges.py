@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from polyloom.diagnostics import Span
-from polyloom.ir.arrays.program import For
+from polyloom.ir.arrays import program
+from polyloom.ir.arrays.program import For, Statement
 from polyloom.ir.arrays.quotients import bound, quotient
 from polyloom.ir.nest import If, Loop, Node
 from polyloom.sets import Affine, Condition, Polyhedron
@@ -25,6 +26,17 @@ class Range:
     def place(self) -> Affine:
         """The place that the loop is at."""
         return Affine.symbol(self.name) - self.start
+
+
+def loop_names(statements: Sequence[Statement]) -> Sequence[str]:
+    """The loops of a program, in the order of the text."""
+    found = list[str]()
+    for statement in statements:
+        if isinstance(statement, For):
+            found += [statement.loop, *loop_names(statement.body)]
+        elif isinstance(statement, program.If):
+            found += loop_names((*statement.body, *statement.orelse))
+    return found
 
 
 def extent_bounds(place: Affine, extent: Affine) -> tuple[Affine, ...]:

@@ -11,8 +11,9 @@ from typing import Any
 from polyloom.frontend.python.arrays.loops import Loops
 from polyloom.frontend.python.arrays.names import Closure, Frame
 from polyloom.frontend.python.arrays.site import Site
-from polyloom.frontend.python.arrays.values import Generator
+from polyloom.frontend.python.arrays.values import Data, Generator
 from polyloom.frontend.python.syntax_tree import find_definition
+from polyloom.ir.arrays.program import has_sum
 from polyloom.names import fresh_name
 
 
@@ -43,6 +44,8 @@ class Interpreter(Loops):
             known = function.__kwdefaults__ or {}
             keywords = [self.object(site, known[a.arg]) if a.arg in known else None for a in node.args.kwonlyargs]
         values = self.arguments(site, node.args, defaults, keywords, given, named)
+        # Python evaluates an argument once, however often the function names it.
+        values = {name: self.evaluated_once(site, name, value) for name, value in values.items()}
         body = node.body if isinstance(node.body, list) else [ast.copy_location(ast.Return(node.body), node.body)]
         bound = frozenset(
             (
@@ -58,6 +61,12 @@ class Interpreter(Loops):
         finally:
             self.calls.pop()
         return None if found is None else found.value
+
+    def evaluated_once(self, site: Site, name: str, value: Any) -> Any:
+        """An argument as its parameter has it: a sum, or what holds one, is a local array that all uses read."""
+        if not isinstance(value, Data) or not has_sum(value.value):
+            return value
+        return Data(self.builder.local(value.value, site.span, name), value.weak, value.wide, value.exact)
 
     def arguments(
         self,

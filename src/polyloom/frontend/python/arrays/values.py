@@ -13,7 +13,7 @@ from typing import Any, Final, TypeGuard, cast
 
 import numpy as np
 
-from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, dtype, shape
+from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, dtype, element_view, shape
 from polyloom.ir.numbers import NUMPY, element_constant
 from polyloom.ir.operations import ALL_TYPES, FLOATS, INTEGERS, ElementType
 from polyloom.ir.pla import Constant
@@ -172,6 +172,9 @@ def truth(value: Value) -> Value:
     if isinstance(value, Apply) and value.operation == "to_bool" and value.dtype == "i32":
         return value.operands[0]
     kind = dtype(value)
+    # A mask that is broadcast is a view of the test.
+    if kind == "bool" and isinstance(value, View):
+        return element_view(truth(value.source), value.index, value.shape, value.span)
     if kind == "bool":
         return Apply("to_i32", "bool", (value,), value.span)
     zero = Constant(0.0 if kind in FLOATS else 0, kind)

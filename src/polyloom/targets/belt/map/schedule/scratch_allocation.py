@@ -9,7 +9,7 @@ fill; from the beginning, where the value lives as the block is entered, and to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from polyloom.targets.belt.map.schedule.block_code import Plan, constant_names, parameter_home
@@ -32,7 +32,13 @@ def allocate_scratch(
 ) -> tuple[dict[str, int], int]:
     """Allocate scratch: the first byte of each home, by the value's name, and the bytes of all, rounded to 8; in blocks
     that are not placed yet, a home is needed throughout."""
-    needed = {v: _live_spans(plan, loops, placed, v, blocks) for v, blocks in _needed_blocks(plan, loops).items()}
+    behind, moves = _live_behind(plan, loops), {name: _home_moves(linear) for name, linear in placed.items()}
+    needed = {
+        value: {
+            b: _block_spans(moves[b], value, value in behind[b]) if b in placed else (_WHOLE,) for b in sorted(blocks)
+        }
+        for value, blocks in _needed_blocks(plan, loops).items()
+    }
     offsets: dict[Value, int] = {}
     # Widest and longest-lived first; names last, so that the result does not depend on a dictionary's order.
     for value in sorted(needed, key=lambda v: (-_bytes(v.type), -len(needed[v]), sorted(needed[v].items()), v.name)):
@@ -57,21 +63,14 @@ def _interferes(one: Mapping[str, tuple[Span, ...]], other: Mapping[str, tuple[S
     return any(a < d and c < b for block in one if block in other for a, b in one[block] for c, d in other[block])
 
 
-def _live_spans(
-    plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear], value: Value, blocks: Iterable[str]
-) -> dict[str, tuple[Span, ...]]:
-    """Live spans of a value at home in each of these blocks."""
-    behind = {b.name for b in plan.function.blocks for e in edges(b) if _is_live_at_entry(plan, loops, value, e.target)}
-    return {b: _block_spans(placed[b], value, b in behind) if b in placed else (_WHOLE,) for b in sorted(blocks)}
-
-
-def _is_live_at_entry(plan: Plan, loops: Mapping[str, Pipelined], value: Value, block: str) -> bool:
-    """Whether the value is needed as the block begins."""
-    if block in loops and value in _filled_values(loops[block]):
-        return True
-    parameters = next(b.parameters for b in plan.function.blocks if b.name == block)
-    carried = (parameter_home(p) for p in parameters if p.name in plan.carried)
-    return value in plan.live[block] or value in carried
+def _live_behind(plan: Plan, loops: Mapping[str, Pipelined]) -> dict[str, set[Value]]:
+    """Live values behind each block, by its name: what a block that it goes to needs as it begins."""
+    entered = {block.name: set(plan.live[block.name]) for block in plan.function.blocks}
+    for block in plan.function.blocks:
+        entered[block.name].update(parameter_home(p) for p in block.parameters if p.name in plan.carried)
+        if block.name in loops:
+            entered[block.name].update(_filled_values(loops[block.name]))
+    return {b.name: set[Value]().union(*(entered[e.target] for e in edges(b))) for b in plan.function.blocks}
 
 
 def _filled_values(loop: Pipelined) -> frozenset[Value]:
@@ -79,10 +78,19 @@ def _filled_values(loop: Pipelined) -> frozenset[Value]:
     return frozenset(node.home for node in loop.belt.graph.nodes if node.home is not None)
 
 
-def _block_spans(linear: Linear, value: Value, behind: bool) -> tuple[Span, ...]:
+def _home_moves(linear: Linear) -> dict[Value, list[tuple[str, int]]]:
+    """Spills and fills of each home in a block's schedule, with their bundles."""
+    found = dict[Value, list[tuple[str, int]]]()
+    for n, node in enumerate(linear.graph.nodes):
+        if node.home is not None:
+            found.setdefault(node.home, []).append((node.name, linear.placed.start[n]))
+    return found
+
+
+def _block_spans(moves: Mapping[Value, list[tuple[str, int]]], value: Value, behind: bool) -> tuple[Span, ...]:
     """Live spans in a block's schedule; `behind`: what comes after the block needs the value. A parameter that passes
     through scratch may be put there for the block's next entry."""
-    at = [(node.name, linear.placed.start[n]) for n, node in enumerate(linear.graph.nodes) if node.home == value]
+    at = moves.get(value, [])
     fills = [t for name, t in at if name == "fillx"]
     spill = min((t for name, t in at if name == "spillx"), default=_BEGIN)
     # Fills up to the spill read the old value, so the home is free between them and the spill.

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A transformer layer in three spellings: each is within f32's error of the others, and every machine gives its bits.
+
+The smallest configuration has 16 channels in 2 heads. One compiled layer serves both uses: a prompt of several tokens,
+and the token behind it with a cache.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polyloom as pl
+from polyloom.frontend import Options
+
+FOLDER = Path(__file__).parents[2] / "examples" / "transformer"
+sys.path.insert(0, str(FOLDER))
+from examples.transformer.layer import layer16  # noqa: E402 (the folder is on the path for what the scripts import)
+from examples.transformer.weights import layer_inputs  # noqa: E402
+
+TOKENS, CHANNELS, HEADS, HIDDEN = 4, 16, 2, 32
+TOLERANCE = 1e-5
+"""Of an f32 result, relative to its largest element."""
+Arrays = dict[str, Any]
+
+
+def inputs(first: int, last: int, keys: np.ndarray | None = None, values: np.ndarray | None = None) -> Arrays:
+    """Arguments for the tokens from `first` to `last`, behind a cache of the tokens before."""
+    made = layer_inputs(TOKENS + 1, CHANNELS, HEADS, HIDDEN)
+    cache = np.zeros((2, last, CHANNELS), np.float32)
+    for n, known in enumerate((keys, values)):
+        if known is not None:
+            cache[n, :first] = known
+    return {**made, **{n: made[n][first:last] for n in ("x", "cos", "sin")}, "keys": cache[0], "values": cache[1]}
+
+
+def prompt() -> tuple[Arrays, np.ndarray]:
+    """Arguments of a prompt, and what NumPy gives; the cache is then that of the prompt."""
+    given = inputs(0, TOKENS)
+    return given, layer16(**{**given, "keys": given["keys"].copy(), "values": given["values"].copy()})
+
+
+def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
+    return float(np.abs(found - expected).max() / np.abs(expected).max())
+
+
+def run_both(on: str) -> list[bytes]:
+    """Results of a prompt and of the token behind it, verified, and as near to NumPy's as f32 allows."""
+    compiled, found = pl.compile(layer16, on=on), list[bytes]()
+    given, expected = prompt()
+    first = compiled.run(S=0, T=TOKENS, **given)
+    later = inputs(TOKENS, TOKENS + 1, first.outputs["keys"], first.outputs["values"])
+    second = compiled.run(S=TOKENS, T=1, **later)
+    wanted = layer16(**{**later, "keys": later["keys"].copy(), "values": later["values"].copy()})
+    for run, reference in ((first, expected), (second, wanted)):
+        assert run.verified
+        assert relative_error(run.outputs["result"], reference) <= TOLERANCE
+        found.append(run.outputs["result"].tobytes())
+    return found
+
+
+def test_a_token_behind_a_cache_is_the_last_of_a_longer_prompt() -> None:
+    whole = layer16(**inputs(0, TOKENS + 1))
+    given, _ = prompt()
+    filled = {**given, "keys": given["keys"].copy(), "values": given["values"].copy()}
+    layer16(**filled)
+    last = layer16(**inputs(TOKENS, TOKENS + 1, filled["keys"], filled["values"]))
+    assert relative_error(last[0], whole[-1]) <= TOLERANCE
+
+
+def test_riscv_gives_the_layer() -> None:
+    run_both("riscv")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("on", ["belt:gold", "tcpa:4x4"])
+def test_bits_are_those_of_riscv(on: str) -> None:
+    assert run_both(on) == run_both("riscv")
+
+
+@pytest.mark.long
+def test_minions_are_within_the_error_of_f32() -> None:
+    run_both("minion:32")
+
+
+@pytest.mark.long
+def test_c_gives_the_layer() -> None:
+    given, expected = prompt()
+    names = {"cos": "cosine", "sin": "sine"}
+    flat: Arrays = {names.get(n, n): a.ravel() if n[0] in "wgud" else a for n, a in given.items()}
+    room: Arrays = {"att": np.zeros(TOKENS, np.float32), "result": np.zeros((TOKENS, CHANNELS), np.float32)}
+    sizes = (f"DIM={CHANNELS}", f"HEADS={HEADS}", f"HIDDEN={HIDDEN}")
+    options = Options(function="layer", defines=sizes)
+    run = pl.compile(str(FOLDER / "layer.c"), on="riscv", options=options).run(tokens=TOKENS, start=0, **flat, **room)
+    assert run.verified
+    assert relative_error(run.outputs["result"], expected) <= TOLERANCE
+
+
+@pytest.mark.long
+def test_onnx_gives_the_layer(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    from examples.transformer.write_onnx import layer_model  # needs the extra `onnx`
+
+    given, expected = prompt()
+    (tmp_path / "layer.onnx").write_bytes(layer_model(given, HEADS).SerializeToString())
+    model = pl.model(tmp_path / "layer.onnx")
+    activations: Arrays = {n: given[n][None] for n in ("x", "cos", "sin")}
+    run = pl.compile(model, on="riscv").run(T=TOKENS, **activations)
+    assert run.verified
+    assert relative_error(run.outputs["result"][0], expected) <= TOLERANCE
