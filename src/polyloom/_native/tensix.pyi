@@ -72,6 +72,9 @@ class Tile:
     def findings(self) -> list[Finding]: ...
     @property
     def fault(self) -> Finding | None: ...
+    def events_from(self, first: int) -> list[Event]:
+        """`events` without the first ones."""
+
     @property
     def events(self) -> list[Event]:
         """Of the trace, in the order of acceptance."""

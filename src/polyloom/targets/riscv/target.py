@@ -37,6 +37,7 @@ from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
 from polyloom.targets.riscv.costs import costs
 from polyloom.targets.riscv.options import Options
+from polyloom.targets.riscv.stepper import call_stepper
 from polyloom.targets.riscv.trace import LONGEST, trace
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Target
@@ -272,5 +273,6 @@ TARGET: Final = Target(
     describe=_describe_isa,
     assemble=_assemble,
     verify=_verify,
+    stepper=lambda data, job: call_stepper(data, _file_isa(data, cast("Place | None", job.place)), job),
     passes=(*SSA_PASSES, *PASSES),
 )

@@ -42,6 +42,7 @@ from polyloom.targets.tcpa.run.costs import clock_mhz, costs
 from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, step_sequence, time_prediction
 from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
 from polyloom.targets.tcpa.run.program import find_machine
+from polyloom.targets.tcpa.run.stepper import ArrayStepper
 from polyloom.targets.tcpa.run.summary import brief, summary
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
@@ -219,6 +220,11 @@ def _run(data: bytes, job: Job) -> Execution:
     return Execution(found.outputs, found.cycles, found.operations, trace=found.trace, detail=found)
 
 
+def _open_stepper(data: bytes, job: Job) -> ArrayStepper:
+    where = cast("Place | None", job.place)
+    return ArrayStepper(data, where.member if where else None, job.inputs)
+
+
 def _run_side_by_side(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
     """Each at the position that its options say. Errors: PL0604, PL0629, and those of a run."""
     options = [cast(Options, job.options) for _, job in runs]
@@ -338,6 +344,7 @@ TARGET: Final = Target(
     costs=costs,
     as_json=descriptions.as_json,
     verify=_verify,
+    stepper=_open_stepper,
     against=_prove_equivalence,
     passes=(*transform.PASSES, *PASSES),
 )
