@@ -201,8 +201,12 @@ void Model::sample(const Due& due) {
             made.why[lane] = reason(Cause::outside, frame->bundle - program.routines[frame->routine].first);
         }
     }
-    if (options.most_events) [[unlikely]]
+    if (options.most_events) [[unlikely]] {
+        if (due.state == State::at_address) touched.assign(1, due.address);
+        for (unsigned lane = 0; due.state == State::by_lane && lane < second.lanes(); ++lane)
+            touched.push_back(word_of(second, lane));
         note(issue, made);
+    }
 }
 
 void Model::store(const Issue& issue) {
@@ -219,8 +223,11 @@ void Model::store(const Issue& issue) {
     if (second.lanes_log && second.lanes_log != value.lanes_log)
         fail(Fault::operands, "its value has another number of lanes than its addresses");
     for (unsigned lane = 0; lane < value.lanes(); ++lane) store_lane(issue, value, lane, second);
-    if (options.most_events) [[unlikely]]
+    if (options.most_events) [[unlikely]] {
+        for (unsigned lane = 0; lane < second.lanes(); ++lane)
+            if (!(second.none >> lane & 1)) touched.push_back(word_of(second, lane));
         note(issue, value);
+    }
 }
 
 void Model::store_lane(const Issue& issue, const Value& value, unsigned lane, const Value& address) {

@@ -196,6 +196,59 @@ nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, By
     }
 }
 
+// A run that stops between cycles. It keeps the bytes of its ranges alive.
+struct Stepped {
+    Stepped(const Decoded& decoded, const std::vector<std::tuple<uint32_t, Bytes, bool>>& ranges,
+            const std::vector<Operand>& arguments)
+        : program(decoded.program) {
+        std::vector<Range> memory;
+        for (const auto& [base, bytes, writable] : ranges) {
+            memory.push_back({base, bytes.shape(0), bytes.data(), writable});
+            held.push_back(bytes);
+        }
+        std::vector<Value> values;
+        for (const Operand& argument : arguments) values.push_back(taken(argument));
+        if (values.size() != program.routines[0].parameters.size())
+            throw nb::value_error("the routine has another number of parameters");
+        Options options;
+        options.most_events = 1;
+        model = std::make_unique<Model>(program, Memory(std::move(memory)), std::move(options));
+        model->start(values);
+    }
+
+    // Whether the program returned, or the tuple of a fault. Operations are kept where `tells`.
+    nb::object advance(uint64_t cycles, bool tells) {
+        told.clear();
+        model->told = tells ? &told : nullptr;
+        try {
+            return nb::cast(ended = ended || model->advance(cycles));
+        } catch (const Faulted& faulted) {
+            return fault_of(faulted);
+        }
+    }
+
+    nb::list operations() const {
+        nb::list made;
+        for (const Told& each : told) {
+            nb::list operands, makers;
+            for (const Value& operand : each.operands) {
+                operands.append(nb::cast(given(operand)));
+                makers.append(nb::cast(operand.maker));
+            }
+            const std::string op(row_of(each.op).name);
+            made.append(nb::make_tuple(each.number, each.routine, each.bundle, slot_name(each.slot), op,
+                                       given(each.value), operands, makers, each.addresses, each.bytes));
+        }
+        return made;
+    }
+
+    const Program& program;
+    std::vector<Bytes> held;
+    std::unique_ptr<Model> model;
+    std::vector<Told> told;
+    bool ended = false;
+};
+
 }  // namespace
 
 POLYLOOM_MODULE(belt, m) {
@@ -218,4 +271,13 @@ POLYLOOM_MODULE(belt, m) {
         .def_prop_ro("parameters", [](const Decoded& d) { return kinds_of(d.program.routines[0].parameters); })
         .def_prop_ro("results", [](const Decoded& d) { return kinds_of(d.program.routines[0].results); })
         .def("run", &run, nb::arg("ranges"), nb::arg("arguments"), nb::arg("most_cycles"), nb::arg("most_events"));
+    nb::class_<Stepped>(m, "Stepper")
+        .def(nb::init<const Decoded&, const std::vector<std::tuple<uint32_t, Bytes, bool>>&,
+                      const std::vector<Operand>&>(),
+             nb::arg("code"), nb::arg("ranges"), nb::arg("arguments"), nb::keep_alive<1, 2>())
+        .def("advance", &Stepped::advance, nb::arg("cycles"), nb::arg("tells") = true)
+        .def_prop_ro("cycle", [](const Stepped& s) { return s.model->counters.cycles; })
+        .def_prop_ro("place", [](const Stepped& s) { return std::tuple(s.model->routine(), s.model->bundle()); })
+        .def_prop_ro("belt", [](const Stepped& s) { return given(s.model->belt()); })
+        .def_prop_ro("operations", &Stepped::operations);
 }

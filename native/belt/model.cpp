@@ -20,14 +20,28 @@ Model::Model(const Program& program, Memory memory, Options options)
 }
 
 bool Model::run(std::span<const Value> arguments) {
+    start(arguments);
+    return advance(options.most_cycles);
+}
+
+std::vector<Value> Model::belt() const {
+    std::vector<Value> found;
+    for (unsigned k = 0; k < scope->filled; ++k) found.push_back(*scope->belt[(scope->front + k) % ring]);
+    return found;
+}
+
+void Model::start(std::span<const Value> arguments) {
     enter(0);
     for (size_t k = arguments.size(); k--;) {
         Value* value = take();
         value->copy(arguments[k]);
         drop(*scope, value);
     }
+}
+
+bool Model::advance(uint64_t cycles) {
     try {
-        while (counters.cycles < options.most_cycles && (counters.cycles % patience || options.go_on())) {
+        while (counters.cycles < cycles && (counters.cycles % patience || options.go_on())) {
             begin(program.bundles[frame->bundle]);
             Ended ended = Ended::returned;
             // A bundle that calls goes on where its callee returns to it.
@@ -267,6 +281,19 @@ void Model::arrive(const Due& due) {
 void Model::note(const Issue& issue, const Value& value) {
     const uint32_t bundle = frame->bundle - program.routines[frame->routine].first;
     record.note(options.most_events, {counters.cycles, 0, frame->routine, bundle, issue.slot, issue.op}, value);
+    // What a store takes keeps its maker.
+    const uint64_t number = ++makers;
+    if (told) {
+        Told& made = told->emplace_back(Told{number, frame->routine, bundle, issue.slot, issue.op, value, {}, {}, 0});
+        // A load is noted when it drops: its operands have moved on by then.
+        const bool loads = issue.action == Action::load;
+        for (unsigned k = 0; !loads && k + issue.immediate < issue.count; ++k)
+            made.operands.push_back(operand(issue, k));
+        made.addresses.swap(touched);
+        made.bytes = 1u << issue.width;
+    }
+    touched.clear();
+    if (issue.action != Action::store) value.maker = number;
 }
 
 }  // namespace polyloom::belt

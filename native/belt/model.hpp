@@ -34,6 +34,19 @@ struct Counters {
     unsigned high_water = 0, stations = 0, depth = 0;
 };
 
+// An operation that a debugger is told: its number, its value, its operands with what made them, and the first address
+// of each lane that it loads or stores (one for all where they follow each other).
+struct Told {
+    uint64_t number;
+    uint32_t routine, bundle;
+    uint8_t slot;
+    Op op;
+    Value value;
+    std::vector<Value> operands;
+    std::vector<uint32_t> addresses;
+    unsigned bytes;  // of each of these accesses
+};
+
 struct Options {
     uint64_t most_cycles = 1'000'000'000;
     size_t most_events = 0;
@@ -47,6 +60,14 @@ class Model {
 
     // Whether the program returned, before cycles ran out or somebody ended the run. Throws Faulted.
     bool run(std::span<const Value> arguments);
+    // The same in parts: the arguments first, then bundles until so many cycles have passed.
+    void start(std::span<const Value> arguments);
+    bool advance(uint64_t cycles);
+    // For debuggers, with `most_events` above 0: whom operations are told, the belt from b0 on, and where it runs.
+    std::vector<Told>* told = nullptr;
+    std::vector<Value> belt() const;
+    uint32_t routine() const { return frame->routine; }
+    uint32_t bundle() const { return frame->bundle - program.routines[frame->routine].first; }
 
     Counters counters;
     std::vector<Value> results;
@@ -108,6 +129,9 @@ class Model {
     std::vector<Value*> listed;
     uint32_t longest = 1;  // delay or latency of the member
     Value second;
+    uint64_t makers = 0;  // operations that were noted
+    // Addresses of the access that is being noted.
+    std::vector<uint32_t> touched;
 
     enum class Ended : uint8_t { next, returned, done };
 

@@ -33,6 +33,8 @@ constexpr unsigned lowest(u128 set) {
 struct Value {
     u128 none = 0, nar = 0;
     uint8_t width = 2, lanes_log = 0;
+    // The number of the operation that made it, where operations are told to a debugger; 0 of what none has made.
+    mutable uint64_t maker = 0;
     alignas(16) uint8_t data[most_bytes];
     uint32_t why[most_bytes];
 
@@ -66,6 +68,7 @@ struct Value {
         nar = other.nar;
         width = other.width;
         lanes_log = other.lanes_log;
+        maker = other.maker;
         if (!lanes_log) [[likely]] {
             read(other.data);
             why[0] = nar ? other.why[0] : 0;

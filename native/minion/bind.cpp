@@ -98,14 +98,9 @@ nb::list reasons_of(const std::vector<Reason>& reasons) {
     return all;
 }
 
-nb::dict run(Chip& chip, uint64_t entry) {
+nb::dict told(Chip& chip, const Result& result) {
     static constexpr const char* STOPS[] = {"passed", "failed",     "deadlock",    "trap",
                                             "hazard", "max-cycles", "tensor-error"};
-    Result result;
-    {
-        nb::gil_scoped_release release;
-        result = chip.run(entry);
-    }
     nb::dict made;
     made["stop"] = STOPS[unsigned(result.stop)];
     made["cycles"] = result.cycles, made["instructions"] = result.instructions;
@@ -134,6 +129,36 @@ nb::dict run(Chip& chip, uint64_t entry) {
     made["account"] = account, made["lives"] = chip.lives;
     made["cut"] = chip.spans.cut == Spans::WHOLE ? nb::object(nb::none()) : nb::object(nb::int_(chip.spans.cut));
     return made;
+}
+
+nb::dict run(Chip& chip, uint64_t entry) {
+    Result result;
+    {
+        nb::gil_scoped_release release;
+        result = chip.run(entry);
+    }
+    return told(chip, result);
+}
+
+// Events up to the next one in which instructions were executed: hart, pc before them, cycle, how many; nothing where
+// none is left.
+std::vector<std::tuple<uint32_t, uint64_t, uint64_t, uint64_t>> advance(Chip& chip) {
+    std::vector<Chip::Ran> ran;
+    chip.ran = &ran;
+    while (ran.empty() && chip.advance()) {}
+    chip.ran = nullptr;
+    std::vector<std::tuple<uint32_t, uint64_t, uint64_t, uint64_t>> made;
+    for (const Chip::Ran& each : ran) made.emplace_back(each.hart, each.pc, each.cycle, each.executed);
+    return made;
+}
+
+// Registers of a hart: pc, x, the lanes of f, m.
+nb::tuple registers(const Chip& chip, uint32_t number) {
+    const HartState& h = chip.hart(number);
+    std::vector<std::vector<uint32_t>> lanes;
+    for (unsigned n = 0; n < 32; ++n) lanes.emplace_back(h.f[n].lane, h.f[n].lane + 8);
+    return nb::make_tuple(chip.pc(number), std::vector<uint64_t>(h.x, h.x + 32), lanes,
+                          std::vector<int>(h.m.begin(), h.m.end()));
 }
 
 std::string write(Chip& chip, uint64_t address, const uint8_t* data, size_t size) {
@@ -175,5 +200,15 @@ POLYLOOM_MODULE(minion, m) {
                 return nb::bytes(bytes.data(), bytes.size());
             },
             nb::arg("address"), nb::arg("size"))
+        .def(
+            "start",
+            [](Chip& chip, uint64_t entry, uint64_t ahead) {
+                chip.ahead = ahead;
+                chip.start(entry);
+            },
+            nb::arg("entry"), nb::arg("ahead"))
+        .def("advance", advance)
+        .def("finish", [](Chip& chip) { return told(chip, chip.finish()); })
+        .def("registers", registers, nb::arg("hart"))
         .def("run", run, nb::arg("entry"));
 }

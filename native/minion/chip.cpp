@@ -45,6 +45,7 @@ Chip::Chip(const Options& options, const Parameters& parameters)
       units(options.minions), seats(2 * options.minions),
       pmu((options.minions + MINIONS_PER_NEIGHBOURHOOD - 1) / MINIONS_PER_NEIGHBOURHOOD), setters(2 * options.minions),
       flb_free(options.shires), groups(options.shires), workers(options.threads, options.minions) {
+    ahead = AHEAD;
     record.on = hazards_on(), spans.most = options.most_spans;
     for (uint32_t n = 0; (options.trace || options.account) && options.timed && n < seats.size(); ++n)
         timelines.emplace_back(spans, n, options.account ? &account : nullptr, options.trace);
@@ -137,7 +138,7 @@ void Chip::wake_minion(uint32_t minion) { wake(2 * minion), wake(2 * minion + 1)
 // A hart that is the first of all runs until it needs its turn again, or is too far ahead. Where its sibling can run as
 // well, they alternate.
 void Chip::run_hart(uint32_t number) {
-    const uint64_t until = std::min(harts[number]->clock + AHEAD, options.max_cycles);
+    const uint64_t until = std::min(harts[number]->clock + ahead, options.max_cycles);
     std::array<bool, 2> runs{};
     for (const uint32_t n : {number, number ^ 1})
         if (seats[n].queued && (n == number || options.timed)) runs[n & 1] = true, seats[n].queued = false;
@@ -168,8 +169,9 @@ riscv::Outcome Chip::run_once(uint32_t number) {
     HartState& h = *harts[number];
     Seat& seat = seats[number];
     running = &h;
-    const uint64_t from = h.clock;
+    const uint64_t from = h.clock, pc = seat.core->pc();
     const riscv::Outcome outcome = seat.core->run();
+    if (ran && outcome.executed) ran->push_back({number, pc, from, outcome.executed});
     running = nullptr;
     seat.executed += outcome.executed;
     if (options.trace && !options.timed && outcome.executed) trace_run(number, from, h.clock);
@@ -222,25 +224,36 @@ Answer Chip::validation(HartState& h, unsigned number, uint64_t value) {
     return riscv::leave(Cause::exit);
 }
 
+uint64_t Chip::pc(uint32_t hart) const { return seats[hart].core->pc(); }
+
 Result Chip::run(uint64_t entry) {
+    start(entry);
+    while (advance()) {}
+    return finish();
+}
+
+void Chip::start(uint64_t entry) {
     for (uint32_t n = 0; n < harts.size(); ++n) seats[n].core->start(entry), queue_hart(n, 0);
     // Erbium starts hart 0 alone, which enables the others (sw-sysemu, esrs_er.cpp).
     if (options.member == Member::erbium) shires[0].thread0_disable = 0xfe, shires[0].thread1_disable = 0xff, enable(0);
     alive = uint32_t(harts.size());
-    while (!stopped && !events.empty()) {
-        if (cycle_of(events.next()) >= options.max_cycles) {
-            result.stop = Stop::max_cycles;
-            break;
-        }
-        if (const Event* far = events.ahead(FAR)) prefetch(*far, false);
-        if (const Event* near = events.ahead(NEAR)) prefetch(*near, true);
-        handle(events.pop());
-        if (findings.stop) {
-            result.stop = Stop::hazard;
-            break;
-        }
+}
+
+// False where nothing is left to do, or something has ended the run.
+bool Chip::advance() {
+    if (stopped || events.empty()) return false;
+    if (cycle_of(events.next()) >= options.max_cycles) {
+        result.stop = Stop::max_cycles;
+        return false;
     }
-    return finish();
+    if (const Event* far = events.ahead(FAR)) prefetch(*far, false);
+    if (const Event* near = events.ahead(NEAR)) prefetch(*near, true);
+    handle(events.pop());
+    if (findings.stop) {
+        result.stop = Stop::hazard;
+        return false;
+    }
+    return true;
 }
 
 // Harts that sleep or are disabled count as ended if all others passed; any other that is left can never run again.

@@ -71,6 +71,21 @@ struct Chip {
     Chip(const Chip&) = delete;
 
     Result run(uint64_t entry);
+    // The same in parts, for debuggers: one event at a time, of which a hart's is one cycle, as long as there are any.
+    // Then `finish` tells what `run` does.
+    void start(uint64_t entry);
+    bool advance();
+    Result finish();
+    // An instruction or several of a hart: its pc before them, and the cycle.
+    struct Ran {
+        uint32_t hart;
+        uint64_t pc, cycle, executed;
+    };
+    std::vector<Ran>* ran = nullptr;
+    uint64_t ahead;  // cycles that a hart may run ahead of the slowest
+    [[nodiscard]] uint64_t pc(uint32_t hart) const;
+    [[nodiscard]] const HartState& hart(uint32_t number) const { return *harts[number]; }
+    [[nodiscard]] bool ended(uint32_t hart) const { return seats[hart].ended; }
 
     // Whether it is the hart's turn. First in each shared instruction whose effect is not one of the members below,
     // which ask themselves.
@@ -177,7 +192,6 @@ struct Chip {
     [[nodiscard]] bool ready(const HartState& h) const;
     void wake(uint32_t number);
     void wake_minion(uint32_t minion);
-    Result finish();
     void where_it_runs();
     // outcome.cpp: what a run leaves
     void note_stall(const HartState& h);

@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -180,6 +181,48 @@ nb::list outputs(tcpa::Result& result) {
     return made;
 }
 
+// A snapshot, which keeps its stepper's state alive.
+struct Saved {
+    std::shared_ptr<const tcpa::Stepper::State> state;
+};
+
+void make_stepper(tcpa::Stepper* self, const tcpa::Config& config, const std::vector<Words>& inputs,
+                  const Latencies& latencies, const std::vector<bool>& pipelined, int64_t hop_delay) {
+    check_units(config, latencies);
+    std::vector<std::vector<uint8_t>> own;
+    for (const Words& words : inputs) own.emplace_back(words.data(), words.data() + words.shape(0));
+    new (self) tcpa::Stepper(config, machine(latencies, pipelined, hop_delay), std::move(own));
+}
+
+using IssuedRow = std::tuple<int32_t, int32_t, int64_t, int32_t, uint16_t, uint64_t>;
+std::vector<IssuedRow> operations_of(const tcpa::Stepper& stepper) {
+    const tcpa::Trace& t = stepper.operations();
+    std::vector<IssuedRow> made;
+    for (size_t n = 0; n < t.cycle.size(); ++n)
+        made.emplace_back(t.element[n], t.unit[n], t.cycle[n], t.pc[n], t.opcode[n], t.value[n]);
+    return made;
+}
+
+std::vector<std::tuple<int32_t, bool, uint64_t, uint64_t>> bank_accesses(const tcpa::Stepper& stepper) {
+    std::vector<std::tuple<int32_t, bool, uint64_t, uint64_t>> made;
+    for (const auto& a : stepper.accesses()) made.emplace_back(a.array, a.writes, a.address, a.value);
+    return made;
+}
+
+std::vector<std::tuple<std::string, uint32_t, std::vector<uint64_t>>> held_registers(const tcpa::Stepper& stepper,
+                                                                                     uint32_t element) {
+    static constexpr const char* files[] = {"rd", "fd", "id"};
+    std::vector<std::tuple<std::string, uint32_t, std::vector<uint64_t>>> made;
+    for (const auto& held : stepper.registers(element))
+        made.emplace_back(files[int(held.file)], held.index, held.values);
+    return made;
+}
+
+nb::tuple stepper_output(const tcpa::Stepper& stepper, size_t array) {
+    auto [bytes, marks] = stepper.output(array);
+    return nb::make_tuple(give(bytes), give(marks));
+}
+
 using Layout = std::tuple<std::string, int, std::vector<int64_t>, std::vector<int64_t>, bool>;
 
 std::vector<Layout> arrays(const tcpa::Config& config) {
@@ -252,6 +295,18 @@ POLYLOOM_MODULE(tcpa, m) {
         .def_prop_ro("counts", [](const tcpa::Result& r) { return counts(r.counts); })
         .def("take_outputs", &outputs)
         .def("take_trace", [](tcpa::Result& result) { return trace(result.trace); });
+    nb::class_<Saved>(m, "Saved").def_prop_ro("bytes", [](const Saved& s) { return tcpa::bytes_of(*s.state); });
+    nb::class_<tcpa::Stepper>(m, "Stepper")
+        .def("__init__", &make_stepper, nb::arg("config"), nb::arg("inputs"), nb::arg("latencies"),
+             nb::arg("pipelined"), nb::arg("hop_delay"))
+        .def("step", &tcpa::Stepper::step)
+        .def_prop_ro("cycle", &tcpa::Stepper::cycle)
+        .def_prop_ro("operations", &operations_of)
+        .def_prop_ro("accesses", &bank_accesses)
+        .def("registers", &held_registers, nb::arg("element"))
+        .def("output", &stepper_output, nb::arg("array"))
+        .def("save", [](const tcpa::Stepper& s) { return Saved{s.save()}; })
+        .def("restore", [](tcpa::Stepper& s, const Saved& saved) { s.restore(*saved.state); }, nb::arg("saved"));
     m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
           nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none(),
           nb::arg("first_fault") = false);

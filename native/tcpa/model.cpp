@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "decode.hpp"
 #include "state.hpp"
@@ -79,8 +80,12 @@ class Rectangle {
     }
     void cycle(int64_t now);
     Result finish();
+    void check_end() const;
     void count();
     static void count_instruction(ClassCounts& own, const Code& code, int64_t times);
+    friend class polyloom::tcpa::Stepper;
+    friend struct polyloom::tcpa::Stepper::State;
+    friend struct polyloom::tcpa::Stepper::Body;
     // With `first_fault`: throws the earliest fault before cycle `now`, and what overflows in it.
     void check_past(int64_t now);
 
@@ -154,6 +159,7 @@ class Rectangle {
     std::vector<Buffer<uint8_t>> written_;  // by output array and word
     int64_t first_issue_ = -1, last_write_ = -1;
     bool uniform_ = true;
+    std::vector<BankAccess>* accesses_ = nullptr;  // where a debugger wants them
 
     // Control signals of the latest steps, one bit each. Elements see a step one after another, with the controller's
     // delays, so the ring has as many steps as the farthest element is behind the first one.
@@ -394,6 +400,8 @@ void Rectangle<M>::put(const Stream& stream, uint64_t address, int64_t now) {
     const Word value = Static     ? Word(type)
                        : Symbolic ? loaded<Word>(placement_.inputs[array].data() + address * sizeof(Word))
                                   : load_element(type, placement_.inputs[array].data() + address * bytes_of(type));
+    if constexpr (Traced)
+        if (accesses_) accesses_->push_back({int32_t(array), false, address, value});
     for (const Sink& sink : *stream.sinks) push(*sink.fifo, -1, {now + sink.delay, value}, now);
 }
 
@@ -419,6 +427,8 @@ void Rectangle<M>::take(const Stream& stream, uint64_t address, int64_t now) {
         const Type type = Symbolic ? Type::f64 : Type(config_.arrays[array].type);
         store_element(type, &result_.outputs[array][address * bytes_of(type)], token.value);
     }
+    if constexpr (Traced)
+        if (accesses_) accesses_->push_back({int32_t(array), true, address, token.value});
     last_write_ = now;
 }
 
@@ -818,20 +828,28 @@ void Rectangle<M>::count_instruction(ClassCounts& own, const Code& code, int64_t
     }
 }
 
+// What must not be left over when nothing happens any more: tokens at border ports and in FIFOs.
+template <Mode M>
+void Rectangle<M>::check_end() const {
+    for (const auto& [port, exit] : exits_)
+        if (!exit.tokens.empty())
+            fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
+    for (const Element& element : elements_)
+        for (const Fifo& fifo : element.fifos)
+            if (!fifo.tokens.empty())
+                fail(Cause::leftover, fifo.tokens.front().ready, element.index, -1,
+                     name(fifo) + " still holds " + std::to_string(fifo.tokens.size()) + " tokens at the end");
+}
+
 template <Mode M>
 Result Rectangle<M>::finish() {
     check_past(never);
     count();
-    for (const auto& [port, exit] : exits_)
-        if (!exit.tokens.empty())
-            fail(Cause::stray_token, exit.tokens.front().ready, port, "a token arrives and no enabled step is due");
+    check_end();
     result_.feedback_high.resize(config_.classes.size());
     result_.input_high.resize(config_.classes.size());
     for (Element& element : elements_) {
         for (const Fifo& fifo : element.fifos) {
-            if (!fifo.tokens.empty())
-                fail(Cause::leftover, fifo.tokens.front().ready, element.index, -1,
-                     name(fifo) + " still holds " + std::to_string(fifo.tokens.size()) + " tokens at the end");
             auto& high = (fifo.feedback ? result_.feedback_high : result_.input_high)[size_t(element.number)];
             high.resize(std::max<size_t>(high.size(), fifo.index + 1));
             high[fifo.index] = std::max(high[fifo.index], fifo.high);
@@ -880,7 +898,160 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
     return results;
 }
 
+using Run = Rectangle<Mode::traced>;
+
 }  // namespace
+
+// Elements and active lists point into the rectangle, whose containers keep their places: a copy of them stays valid
+// there, and nowhere else.
+struct Stepper::State {
+    explicit State(const Run& from, int64_t now)
+        : cycle(now), elements(from.elements_), generals(from.generals_), later(from.later_), fifos(from.fifos_),
+          waiting(from.waiting_), active(from.active_), exits(from.exits_), banks(from.banks_), readers(from.readers_),
+          writers(from.writers_), first_issue(from.first_issue_), last_write(from.last_write_),
+          generated(from.generated_), used_steps(from.used_steps_), signals(from.signals_), digits(from.digits_) {
+        for (const auto& outputs : from.outputs_)
+            for (const Output& output : outputs) ways.emplace_back(output.pending, output.latest);
+        for (size_t n = 0; n < from.written_.size(); ++n) {
+            const auto &bytes = from.result_.outputs[n], &marks = from.written_[n];
+            outputs.emplace_back(bytes.size() ? &bytes[0] : nullptr, bytes.size() ? &bytes[0] + bytes.size() : nullptr);
+            written.emplace_back(marks.size() ? &marks[0] : nullptr, marks.size() ? &marks[0] + marks.size() : nullptr);
+        }
+    }
+
+    void restore(Run& to) const {
+        std::ranges::copy(elements, to.elements_.begin());
+        for (size_t n = 0; n < generals.size(); ++n) {
+            std::ranges::copy(generals[n], to.generals_[n].begin());
+            std::ranges::copy(later[n], to.later_[n].begin());
+            std::ranges::copy(fifos[n], to.fifos_[n].begin());
+        }
+        auto way = ways.begin();
+        for (auto& all : to.outputs_)
+            for (Output& output : all) std::tie(output.pending, output.latest) = *way++;
+        to.waiting_ = waiting;
+        to.active_ = active;
+        // Sinks and streams point to the entries of these maps, which therefore stay where they are.
+        for (const auto& [port, exit] : exits) to.exits_.at(port) = exit;
+        for (const auto& [port, bank] : banks) to.banks_.at(port) = bank;
+        to.readers_ = readers;
+        to.writers_ = writers;
+        to.first_issue_ = first_issue;
+        to.last_write_ = last_write;
+        to.generated_ = generated;
+        to.used_steps_ = used_steps;
+        std::ranges::copy(signals, to.signals_.begin());
+        to.digits_ = digits;
+        for (size_t n = 0; n < outputs.size(); ++n) {
+            std::ranges::copy(outputs[n], outputs[n].empty() ? nullptr : &to.result_.outputs[n][0]);
+            std::ranges::copy(written[n], written[n].empty() ? nullptr : &to.written_[n][0]);
+        }
+    }
+
+    uint64_t bytes() const {
+        uint64_t sum = sizeof *this + elements.size() * sizeof(Element) + signals.size() * 8;
+        for (const auto& each : outputs) sum += each.size();
+        for (const auto& each : written) sum += each.size();
+        for (const auto& each : generals) sum += each.size() * (sizeof(General) + sizeof(Queue));
+        for (const auto& each : later)
+            for (const Queue& queue : each) sum += queue.bytes();
+        for (const auto& each : fifos)
+            for (const Fifo& fifo : each) sum += sizeof fifo + fifo.tokens.bytes();
+        for (const auto& [pending, latest] : ways) sum += sizeof pending + sizeof latest + pending.bytes();
+        return sum +
+               (readers.all.size() + writers.all.size()) * (sizeof(Stream) + 16 * digits.size() * sizeof(int64_t));
+    }
+
+    int64_t cycle;
+    std::vector<Element> elements;
+    std::deque<std::vector<General>> generals;
+    std::deque<std::vector<Queue>> later;
+    std::deque<std::vector<Fifo>> fifos;
+    std::vector<std::pair<Queue, int64_t>> ways;
+    std::vector<Element*> waiting, active;
+    std::map<BorderPort, Fifo> exits;
+    std::map<BorderPort, Bank> banks;
+    Streams readers, writers;
+    int64_t first_issue, last_write, generated, used_steps;
+    std::vector<uint64_t> signals;
+    std::vector<int64_t> digits;
+    std::vector<std::vector<uint8_t>> outputs, written;
+};
+
+struct Stepper::Body {
+    Body(const Config& of, const Machine& on, std::vector<std::vector<uint8_t>> given)
+        : config(of), machine(on), inputs(std::move(given)), placement{&config, 0, 0, {}} {
+        for (const auto& bytes : inputs) placement.inputs.emplace_back(bytes);
+        run.emplace(placement, machine, nullptr, nullptr, true);
+        run->accesses_ = &accesses;
+    }
+    const Config config;
+    const Machine machine;
+    const std::vector<std::vector<uint8_t>> inputs;
+    Placement placement;
+    std::vector<BankAccess> accesses;
+    std::optional<Run> run;
+    int64_t now = -1;
+};
+
+Stepper::Stepper(const Config& config, const Machine& machine, std::vector<std::vector<uint8_t>> inputs)
+    : body_(std::make_unique<Body>(config, machine, std::move(inputs))) {}
+Stepper::~Stepper() = default;
+
+bool Stepper::step() {
+    Run& run = *body_->run;
+    run.result_.trace = {};
+    body_->accesses.clear();
+    const int64_t next = run.next(body_->now);
+    if (next == never) {
+        run.check_past(never);
+        run.check_end();
+        return false;
+    }
+    run.check_past(next);
+    run.cycle(next);
+    body_->now = next;
+    return true;
+}
+
+int64_t Stepper::cycle() const { return body_->now; }
+const Trace& Stepper::operations() const { return body_->run->result_.trace; }
+const std::vector<BankAccess>& Stepper::accesses() const { return body_->accesses; }
+
+std::vector<Held> Stepper::registers(uint32_t index) const {
+    const Run& run = *body_->run;
+    std::vector<Held> found;
+    if (index >= run.element_at_.size() || run.element_at_[index] < 0) return found;
+    const Element& element = run.elements_[size_t(run.element_at_[index])];
+    for (uint32_t n = 0; n < element.general.size(); ++n) {
+        // As an instruction of the next cycle would read it; the register itself is settled when it is touched.
+        General general = element.general[n];
+        Queue rest = element.later[n];
+        while (general.waiting && general.next.ready <= body_->now + 1) general.take_next(rest);
+        Held& held = found.emplace_back(Held{File::rd, n, {}});
+        if (general.defined) held.values.push_back(general.value);
+    }
+    for (const Fifo& fifo : element.fifos) {
+        Held& held = found.emplace_back(Held{fifo.feedback ? File::fd : File::io, fifo.index, {}});
+        for (uint32_t n = 0; n < fifo.tokens.size(); ++n) held.values.push_back(fifo.tokens[n].value);
+    }
+    return found;
+}
+
+std::pair<std::vector<uint8_t>, std::vector<uint8_t>> Stepper::output(size_t array) const {
+    const State state(*body_->run, 0);
+    return {state.outputs.at(array), state.written.at(array)};
+}
+
+std::shared_ptr<const Stepper::State> Stepper::save() const { return std::make_shared<State>(*body_->run, body_->now); }
+void Stepper::restore(const State& state) {
+    state.restore(*body_->run);
+    body_->now = state.cycle;
+    body_->run->postponed_.reset();
+    body_->run->result_.trace = {};
+    body_->accesses.clear();
+}
+uint64_t bytes_of(const Stepper::State& state) { return state.bytes(); }
 
 void add(Counts& sum, const Counts& of, int64_t times) {
     for (auto each : {&Counts::fetches, &Counts::register_reads, &Counts::register_writes, &Counts::fifo_reads,

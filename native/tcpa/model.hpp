@@ -11,6 +11,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config.hpp"
@@ -190,6 +191,49 @@ struct Recording {
 // those of its step.
 Result record(const Config& config, const Machine& machine, Recording& recording,
               const std::function<void(int64_t)>& poll);
+
+// An access to a bank, as debuggers see it: of the word `address` of an array.
+struct BankAccess {
+    int32_t array = 0;
+    bool writes = false;
+    uint64_t address = 0, value = 0;
+};
+
+// What a register holds: `file` is rd, fd or id; of a FIFO the tokens in order, with those still on their way. Of a
+// general register that was never written there are no values.
+struct Held {
+    File file = File::rd;
+    uint32_t index = 0;
+    std::vector<uint64_t> values;
+};
+
+// A run of one configuration that stops between cycles, for debuggers. Snapshots are copies of all that changes; they
+// belong to the stepper that made them.
+class Stepper {
+  public:
+    Stepper(const Config& config, const Machine& machine, std::vector<std::vector<uint8_t>> inputs);
+    ~Stepper();
+    Stepper(const Stepper&) = delete;
+
+    // The next cycle in which something happens; false where nothing is left. Throws Fault, also for what is left over
+    // at the end.
+    bool step();
+    int64_t cycle() const;                            // of the last step, -1 before the first
+    const Trace& operations() const;                  // of the last step
+    const std::vector<BankAccess>& accesses() const;  // of the last step
+    std::vector<Held> registers(uint32_t element) const;
+    // Bytes of an output array, and whether each of its words is written.
+    std::pair<std::vector<uint8_t>, std::vector<uint8_t>> output(size_t array) const;
+
+    struct State;
+    struct Body;
+    std::shared_ptr<const State> save() const;
+    void restore(const State& state);
+
+  private:
+    std::unique_ptr<Body> body_;
+};
+uint64_t bytes_of(const Stepper::State& state);
 
 // Runs configurations on disjoint rectangles side by side from cycle 0 on; throws Fault.
 std::vector<Result> run(std::span<const Placement> placements, const Machine& machine, const Options& options);

@@ -3,6 +3,7 @@
 // The buffer is a ring that grows by doubling, so that a register of depth 65536 costs what it holds.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -15,6 +16,18 @@ struct Token {
 
 class Queue {
   public:
+    Queue() = default;
+    Queue(Queue&&) = default;
+    Queue& operator=(Queue&&) = default;
+    // Copies are made for snapshots alone.
+    Queue(const Queue& of) : latest_(of.latest_), capacity_(of.capacity_), head_(of.head_), count_(of.count_) {
+        if (capacity_) ring_ = std::make_unique<Token[]>(capacity_);
+        std::copy_n(of.ring_.get(), capacity_, ring_.get());
+    }
+    Queue& operator=(const Queue& of) { return *this = Queue(of); }
+
+    // Bytes on the heap.
+    uint64_t bytes() const { return capacity_ * sizeof(Token); }
     uint32_t size() const { return count_; }
     bool empty() const { return count_ == 0; }
     bool full() const { return count_ == capacity_; }

@@ -190,6 +190,17 @@ POLYLOOM_MODULE(tensix, m) {
                      })
         .def_prop_ro("fault",
                      [](Tile& t) { return t.fault ? std::optional<FindingTuple>(tuple_of(*t.fault)) : std::nullopt; })
+        .def(
+            "events_from",
+            [](Tile& t, size_t first) {
+                std::vector<EventTuple> all;
+                for (size_t n = first; n < t.events.size(); ++n) {
+                    const Event& e = t.events[n];
+                    all.emplace_back(e.start, e.end, e.thread, e.unit, e.word, e.pc, e.index, e.pushed);
+                }
+                return all;
+            },
+            nb::arg("first"))
         .def_prop_ro("events", [](Tile& t) {
             std::vector<EventTuple> all;
             for (const Event& e : t.events)

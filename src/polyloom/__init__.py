@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from polyloom.api import Compiled, Instance, Result, compile, load, model, prove, run_together
     from polyloom.comparison.pipeline import compare
     from polyloom.comparison.result import Comparison
+    from polyloom.debugger.entry_point import debug
     from polyloom.diagnostics import PolyloomError
     from polyloom.exploration.entry_point import explore
     from polyloom.exploration.sweep import Sweep
@@ -77,6 +78,7 @@ __all__ = [
     "compare",
     "compile",
     "cos",
+    "debug",
     "exp",
     "exp2",
     "explore",
@@ -118,6 +120,7 @@ _TYPES = "polyloom.frontend.python.types"
 _MODULES: dict[str, str] = {
     "Comparison": "polyloom.comparison.result",
     "compare": "polyloom.comparison.pipeline",
+    "debug": "polyloom.debugger.entry_point",
     "Kernel": _KERNEL,
     "Sweep": "polyloom.exploration.sweep",
     "explore": "polyloom.exploration.entry_point",

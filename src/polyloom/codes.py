@@ -1644,4 +1644,42 @@ CODES: dict[str, tuple[str, str]] = {
         "The workers of the scheduler have to have this version of Polyloom: the same input gives the same "
         "rows only then.",
     ),
+    "PL1501": (
+        "command that the debugger does not have",
+        "`help` lists the commands of `polyloom debug`. A number behind `step`, `stepi` and `back` says how often.",
+    ),
+    "PL1502": (
+        "unknown name or index in a condition",
+        "Names are arrays and scalars of the source, the loops of iterations, registers, `cycle`, `position`, and the "
+        "events `fault`, `nan` and `wrong`. An index is within the array's shape.",
+    ),
+    "PL1503": (
+        "text that is no condition",
+        "Conditions are numbers, names, elements such as `C[1,2]`, arithmetic, comparisons, `and`, `or` and `not`.",
+    ),
+    "PL1504": (
+        "place that is not in the program",
+        "A breakpoint stands at a line, an iteration such as `i=1,k=2`, a unit, an address behind `*`, or an "
+        "operation. A line without code stands for the next one that has some.",
+    ),
+    "PL1505": (
+        "program without lines or iterations",
+        "The file does not tell what it was made of, or the source is not named. Its code can be listed by `info "
+        "code` and stepped by cycles; `--source` names a text.",
+    ),
+    "PL1506": (
+        "stored value that differs from the source",
+        "`--until-wrong` found a stored value of the source that the machine has otherwise, in the arithmetic of the "
+        "machine itself. The operations that made it are listed, with their operands, lines and iterations.",
+    ),
+    "PL1507": (
+        "value that nothing has made",
+        "`origin` tells of elements, registers and operations that an operation has written before the present "
+        "position.",
+    ),
+    "PL1508": (
+        "debugger without what it needs",
+        "`--until-wrong` needs a source to compare with. Commands come from a terminal, from the standard input, or "
+        "from `--command`.",
+    ),
 }

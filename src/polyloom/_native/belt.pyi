@@ -80,3 +80,32 @@ class Code:
     ) -> dict[str, Any] | tuple[int, int, int, str | None, str | None, int, str]:
         """`ranges` are (address, bytes, writable). A tuple is a fault: its number, routine, bundle, slot, operation,
         cycle and what is wrong."""
+
+@final
+class Stepper:
+    """A run that stops between cycles; `ranges` and `arguments` are those of `Code.run`."""
+
+    def __init__(
+        self, code: Code, ranges: list[tuple[int, NDArray[np.uint8], bool]], arguments: list[Operand]
+    ) -> None: ...
+    def advance(self, cycles: int, tells: bool = True) -> bool | tuple[int, int, int, str | None, str | None, int, str]:
+        """Bundles until so many cycles have passed in all: whether the program has returned, or a fault as of
+        `Code.run`."""
+
+    @property
+    def cycle(self) -> int: ...
+    @property
+    def place(self) -> tuple[int, int]:
+        """Routine and bundle that are next."""
+
+    @property
+    def belt(self) -> list[Operand]:
+        """From b0 on."""
+
+    @property
+    def operations(
+        self,
+    ) -> list[tuple[int, int, int, str, str, Operand, list[Operand], list[int], list[int], int]]:
+        """Of the last `advance`: number from 1 on, routine, bundle, slot, name, value, operands (not those of a load)
+        with the numbers of the operations that made them (0 where none has), addresses of an access (one, or one per
+        lane) and the bytes of an element there."""

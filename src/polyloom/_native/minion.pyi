@@ -95,6 +95,19 @@ class Chip:
     def run(self, entry: int) -> Result:
         """All harts start at the entry, in machine mode. Once only."""
 
+    def start(self, entry: int, ahead: int) -> None:
+        """As `run`, in parts: harts run `ahead` cycles ahead of the slowest, at most."""
+
+    def advance(self) -> list[tuple[int, int, int, int]]:
+        """Up to the next event in which instructions were executed: hart, pc before them, cycle and how many. Empty
+        where none is left."""
+
+    def finish(self) -> Result:
+        """What `run` gives, once nothing is left."""
+
+    def registers(self, hart: int) -> tuple[int, list[int], list[list[int]], list[int]]:
+        """pc, x, the eight lanes of each f, m."""
+
 def tensor_multiply(
     word: int,
     masks: NDArray[np.uint16],

@@ -171,6 +171,49 @@ class Result:
         """(element, unit, cycle, instruction, opcode, value), one row per operation. Only the first call returns
         them."""
 
+@final
+class Saved:
+    """A snapshot of a `Stepper`, which only that one can restore."""
+
+    @property
+    def bytes(self) -> int: ...
+
+@final
+class Stepper:
+    """A run of one configuration that stops between cycles. `inputs` and the table are those of `run`."""
+
+    def __init__(
+        self,
+        config: Config,
+        inputs: Sequence[NDArray[np.uint8]],
+        latencies: NDArray[np.uint16],
+        pipelined: Sequence[bool],
+        hop_delay: int,
+    ) -> None: ...
+    def step(self) -> bool:
+        """The next cycle in which something happens; False where nothing is left. Raises Fault."""
+
+    @property
+    def cycle(self) -> int:
+        """Of the last step, -1 before the first."""
+
+    @property
+    def operations(self) -> list[tuple[int, int, int, int, int, int]]:
+        """Of the last step: (element, unit, cycle, instruction, opcode, value)."""
+
+    @property
+    def accesses(self) -> list[tuple[int, bool, int, int]]:
+        """Of the last step, to banks: (array, whether it writes, word, value)."""
+
+    def registers(self, element: int) -> list[tuple[str, int, list[int]]]:
+        """(rd, fd or id; number; values): one of a register that was written, of a FIFO its tokens in order."""
+
+    def output(self, array: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """The bytes of an output's words, and whether each word is written."""
+
+    def save(self) -> Saved: ...
+    def restore(self, saved: Saved) -> None: ...
+
 def run(
     placements: Sequence[tuple[Config, int, int, Sequence[NDArray[np.uint8]]]],
     latencies: NDArray[np.uint16],

@@ -73,6 +73,9 @@ class Tile:
     def findings(self) -> list[Finding]: ...
     @property
     def fault(self) -> Finding | None: ...
+    def events_from(self, first: int) -> list[Event]:
+        """`events` without the first ones."""
+
     @property
     def tally(self) -> list[tuple[int, int, int, int]]:
         """Of an account, in no order: thread, why (native/tensix/tile.hpp), address, cycles."""

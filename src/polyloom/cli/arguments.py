@@ -65,6 +65,8 @@ class Request(argparse.Namespace):
     resume: str | None
     table: str | None
     timeout: str | None
+    commands: list[str]
+    until_wrong: bool
 
 
 Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]  # it has no public name

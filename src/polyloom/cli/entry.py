@@ -35,6 +35,7 @@ VERBS: Final = {
     "asm": "assemble text in a target's notation",
     "instantiate": "make a concrete configuration for given sizes",
     "simulate": "run a program file on its model",
+    "debug": "step through a program, forwards and back, on any machine",
     "show": "print any file",
     "verify": "check a program, or a configuration without running it",
     "schedule": "schedule a loop's operations for the least initiation interval",

@@ -75,6 +75,21 @@ def simulate(parser: Parser) -> None:
     shared.output_options(parser)
 
 
+def debug(parser: Parser) -> None:
+    shared.source_operand(parser, ", or a program file of any machine")
+    shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
+    target_flags.on_option(parser)
+    shared.input_options(parser)
+    group = parser.group("debugger")
+    help = "execute a command of the debugger; may be repeated; without it, commands are read from the terminal"
+    group.add_argument("--command", "-x", dest="commands", metavar="COMMAND", action="append", default=[], help=help)
+    help = "run beside the source, and stop at the first stored value that differs"
+    group.add_argument("--until-wrong", dest="until_wrong", action="store_true", help=help)
+    help = "of a program file: the source that it was compiled from; may be repeated"
+    group.add_argument("--source", dest="sources", metavar="FILE", action="append", default=[], help=help)
+    target_flags.target_options(parser, "run")
+
+
 def show(parser: Parser) -> None:
     shared.source_operand(parser, ", or a configuration (.plsc, .plcc) or an executable (.elf)")
     shared.level_option(parser, "the function in SSA form, of C from clang's code at -O0 or -O1")
@@ -139,6 +154,7 @@ FLAGS: Final[Mapping[str, Callable[[Parser], None]]] = {
     "asm": asm,
     "instantiate": instantiate,
     "simulate": simulate,
+    "debug": debug,
     "show": show,
     "verify": verify,
     "explore": explore,

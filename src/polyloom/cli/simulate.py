@@ -38,7 +38,7 @@ def execute(options: Request) -> Answer:
     written = output_paths(options, outputs)
     files.check_outputs(written, [*map(image.image_path, paths), *inputs.values()])
     check_trace(options.trace)
-    instance = _load_program(paths, options.on, options.sources)
+    instance = load_program(paths, options.on, options.sources)
     own = target_flags.given_options(options, instance.target, "simulate")
     check_names(outputs, instance.signature)
     given = {**shared.named_values(words, "parameter", "N=64"), **read_arrays(inputs)}
@@ -80,7 +80,7 @@ def _split_words(words: list[str]) -> tuple[list[str], list[str]]:
     return words[:count], words[count:]
 
 
-def _load_program(paths: list[str], on: str | None, sources: list[str]) -> Instance:
+def load_program(paths: list[str], on: str | None, sources: list[str]) -> Instance:
     """Program to run: a file that a target wrote runs on it; any other one on the target that is named, if it takes
     images. Errors: PL0810.
     """

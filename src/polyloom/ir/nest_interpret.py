@@ -8,7 +8,7 @@ This is what the source says; everything that the compiler makes of a nest is co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ from polyloom.ir.python_source import Scope
 from polyloom.ir.semantics import division_by_zero
 from polyloom.sets import Affine
 
+Note = Callable[[Assign, tuple[tuple[str, int], ...], tuple[int, ...], Any], None]
+
 
 def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any]) -> Arrays:
     """Interpretation of a checked nest: every argument array that it assigns to. Those that `inputs` leaves out begin
@@ -43,6 +45,10 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
 
     Raises PL0230 to PL0232 for wrong arguments, PL0233 for an integer division by zero.
     """
+    return _interpret(nest, parameters, inputs, None)
+
+
+def _interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any], note: Note | None) -> Arrays:
     signature = nest_signature(nest)
     values = check_parameters(signature, parameters)
     zeros = {s.name: np.zeros(array_shape(storage_array(s), values), NUMPY[s.dtype]) for s in nest.storage}
@@ -52,8 +58,15 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
     # Floats overflow and become NaN without a fault (IEEE 754, section 7).
     with np.errstate(all="ignore"):
-        compile_nest(nest, Scope())(values, zeros | given)
+        compile_nest(nest, Scope(), note)(values, zeros | given)
     return {a.name: given[a.name] for a in signature.outputs}
+
+
+def interpret_stores(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any], note: Note) -> Arrays:
+    """Interpretation that calls `note` after each assignment to an argument: the statement, its loops with their values
+    (outermost first), the index and the value stored. What `note` raises ends it. Errors: those of `interpret`.
+    """
+    return _interpret(nest, parameters, inputs, note)
 
 
 def nest_signature(nest: Nest) -> Plan:
@@ -79,8 +92,9 @@ def storage_array(storage: Storage) -> Array:
 class _Source:
     """Python source of a nest's function; arrays are a0, a1, ... in the order of the storage."""
 
-    def __init__(self, nest: Nest, scope: Scope) -> None:
-        self.scope, self.nest = scope, nest
+    def __init__(self, nest: Nest, scope: Scope, note: Note | None = None) -> None:
+        self.scope, self.nest, self.note = scope, nest, note
+        self.told = frozenset(s.name for s in nest.storage if s.role == "argument")
         self.arrays = {s.name: f"a{n}" for n, s in enumerate(nest.storage)}
         self.scope.values |= {"fault": _division_fault, "inside": _check_index}
         self.data = data_symbols(nest)
@@ -118,6 +132,7 @@ class _Source:
         # Only what divides is guarded, as a `try` around every assignment would be most of the text.
         if not may_fault(node.value):
             yield margin + text
+            yield from self.notice(node, loops, margin)
             return
         fault, where = f"f{len(self.scope.values)}", self.scope.tuple([Affine.symbol(loop) for loop in loops])
         self.scope.values[fault] = (node, loops)
@@ -127,6 +142,16 @@ class _Source:
             f"{margin}except ZeroDivisionError:",
             f"{margin} raise fault(*{fault}, {where}) from None",
         )
+        yield from self.notice(node, loops, margin)
+
+    def notice(self, node: Assign, loops: tuple[str, ...], margin: str) -> Iterator[str]:
+        """What tells `note` of an assignment that has been done."""
+        if self.note is None or node.target.name not in self.told:
+            return
+        name, element = f"n{len(self.scope.values)}", self.element(node.target)
+        self.scope.values |= {"note": self.note, name: node}
+        where = "".join(f"({loop!r}, {self.scope.name(loop)}), " for loop in loops)
+        yield f"{margin}note({name}, ({where}), {self.scope.tuple(node.target.index)}, {element})"
 
     def extreme(self, chosen: str, bounds: tuple[Affine, ...]) -> str:
         texts = [self.scope.affine(b) for b in bounds]
@@ -147,10 +172,10 @@ def may_fault(value: Expression) -> bool:
     )
 
 
-def compile_nest(nest: Nest, scope: Scope) -> Any:
+def compile_nest(nest: Nest, scope: Scope, note: Note | None = None) -> Any:
     """A function of parameter values and of all arrays, which it changes, within `np.errstate(all="ignore")`; `scope`
-    says what operations mean."""
-    source = _Source(nest, scope)
+    says what operations mean, `note` hears of each assignment to an argument."""
+    source = _Source(nest, scope, note)
     text = source.function()
     # Compiled once: walking the tree for each instance would take many times as long.
     exec(compile(text, f"<{nest.name}>", "exec"), source.scope.values)

@@ -150,6 +150,10 @@ class Machine:
         self._check(address, length)
         return self._hart.read(address, length)
 
+    def set_registers(self, x: list[int], f: list[int], fcsr: int) -> None:
+        """Sets all registers, as `x`, `f` and `fcsr` have told them."""
+        self._hart.x, self._hart.f, self._hart.fcsr = x, f, fcsr
+
     def write(self, address: int, data: bytes) -> None:
         """Changes bytes of the memory, and forgets what was decoded. Errors: PL0912 outside it."""
         self._check(address, len(data))
@@ -199,6 +203,13 @@ class Machine:
                 raise _trap_error(name, at, value, word, self.isa)
             if watch is not None:
                 watch(executed)
+
+    def step(self, pc: int, stop: int) -> tuple[int, int | None]:
+        """One instruction: the pc behind it, and the exit code where it ends the program. Errors: PL0911 to PL0913."""
+        cause, at, value, _, word = self._hart.run(pc, stop, 1)
+        if (name := _CAUSES[cause]) not in ("exit", "stop", "limit"):
+            raise _trap_error(name, at, value, word, self.isa)
+        return at, value if name == "exit" else None
 
     def call(self, pc: int, *arguments: int, limit: int = LIMIT) -> tuple[int, int]:
         """Call of a function of integers at `pc`: (the value of a0, instructions executed). Arguments are in a0 to a7

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays, Options
+from polyloom.ir.nest import Nest
 from polyloom.ir.signature import Signature
 from polyloom.passes import Watch
 
@@ -25,6 +26,10 @@ ErrorBounds = Callable[[Mapping[str, int], Arrays, Arrays], Arrays]
 each output may be missed; NaN where nothing is expected."""
 Figures = Callable[[Arrays, Arrays], Mapping[str, Any]]
 """Of expected and found outputs: keys of `run --json`."""
+
+
+def _no_nest() -> Nest | None:
+    return None
 
 
 def silent(step: str, fraction: float) -> None:
@@ -86,6 +91,7 @@ class Subject:
     `warnings` have the exit code 0. `texts` are the files that operations come from, as `Provenance.file` calls them,
     with what they said when they were read. `in_place` tells whether a result may have the memory of an array that is
     read. `data` are elements of inputs that need not be given.
+    `nest` is the source as loops in its own order, None where it is not read so.
     """
 
     form: str
@@ -104,6 +110,8 @@ class Subject:
     texts: tuple[tuple[str, str], ...] = ()
     in_place: Callable[[str, str], bool] | None = None
     data: Arrays = field(default_factory=dict[str, Any], repr=False)
+    # A function, because of C functions most runs never ask.
+    nest: Callable[[], Nest | None] = _no_nest
 
 
 @dataclass(frozen=True, slots=True)

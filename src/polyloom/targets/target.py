@@ -21,6 +21,7 @@ from polyloom.targets.entry import record
 from polyloom.targets.options import NoOptions
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
+from polyloom.targets.stepper import Stepper
 from polyloom.targets.subject import Form, Progress, Subject
 from polyloom.targets.trace import Trace
 
@@ -235,6 +236,8 @@ class Target:
     """Text in the target's notation, what messages call it, place, options: a program."""
     verify: Callable[[bytes, Place | None], Sequence[Diagnostic]] | None = None
     """The findings in a file, without running it."""
+    stepper: Callable[[bytes, Job], Stepper] | None = None
+    """A run that stops between cycles, for debuggers."""
     show_given: Callable[[Given], tuple[str, Json]] | None = None
     """The listing of a file that no target wrote, as text and for `show --json`."""
     against: Callable[[bytes, Place | None, Any, Source, Mapping[str, int]], Proof] | None = None
@@ -268,6 +271,7 @@ _WORDS: Final = {
     "assemble": "has no notation that is assembled",
     "as_json": "gives no listing as JSON",
     "verify": "has nothing that verifies a file",
+    "stepper": "has no model that stops between cycles",
     "run_together": "runs one program at a time",
     "against": "has nothing that compares a file with a source for all data",
 }

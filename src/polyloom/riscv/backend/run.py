@@ -69,16 +69,24 @@ def call(
     return call_image(elf_image(executable, isa), function, arguments, limit, watch, record, core)
 
 
-def call_image(
-    image: Image,
-    function: Function,
-    arguments: Sequence[Argument],
-    limit: int = LIMIT,
-    watch: Callable[[int], None] | None = None,
-    record: int = 0,
-    core: Core | None = None,
-) -> Outcome:
-    """Call of the entry function of a loaded image; otherwise as `call`."""
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Call that is ready to run: the machine, the address of each array, where the function returns to, and the guard
+    between arrays and stack.
+    """
+
+    machine: Machine
+    addresses: tuple[int, ...]
+    end: int
+    guard: int
+
+
+def prepare_call(
+    image: Image, function: Function, arguments: Sequence[Argument], core: Core | None = None
+) -> Prepared:
+    """Call of the entry function of an image, with its arguments where the calling convention has them. Errors: PL0605,
+    PL0910.
+    """
     isa = image.isa
     top = max(s.address + s.size for s in image.segments)
     arrays = [a for a in arguments if isinstance(a, np.ndarray)]
@@ -103,9 +111,25 @@ def call_image(
     end = (machine.base + machine.size) % (1 << isa.xlen)
     # The function returns to an address past the memory, where the run stops.
     machine.set_x(RA, end)
+    return Prepared(machine, tuple(addresses), end, top)
+
+
+def call_image(
+    image: Image,
+    function: Function,
+    arguments: Sequence[Argument],
+    limit: int = LIMIT,
+    watch: Callable[[int], None] | None = None,
+    record: int = 0,
+    core: Core | None = None,
+) -> Outcome:
+    """Call of the entry function of a loaded image; otherwise as `call`."""
+    prepared = prepare_call(image, function, arguments, core)
+    machine, end, top = prepared.machine, prepared.end, prepared.guard
+    isa, arrays = image.isa, [a for a in arguments if isinstance(a, np.ndarray)]
     with _stack_guard(machine, top):
         done = machine.run(stop=end, limit=limit, watch=watch, record=record)
-    for array, address in zip(arrays, addresses, strict=True):
+    for array, address in zip(arrays, prepared.addresses, strict=True):
         # Copied back in place, as C functions change their arrays.
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
     result = _read_result(machine, isa, function)

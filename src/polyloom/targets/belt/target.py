@@ -26,6 +26,7 @@ from polyloom.targets.belt.place import Place, place
 from polyloom.targets.belt.run import facts, model, profile, view
 from polyloom.targets.belt.run.account import account
 from polyloom.targets.belt.run.costs import costs
+from polyloom.targets.belt.run.stepper import BeltStepper
 from polyloom.targets.belt.source.branch_counts import annotate_branches
 from polyloom.targets.belt.source.genasm import print_genasm
 from polyloom.targets.belt.source.genasm_read import read_genasm
@@ -148,6 +149,14 @@ def _run(data: bytes, job: Job) -> Execution:
     return Execution(outputs, done.cycles, done.operations, {}, trace, done)
 
 
+def _open_stepper(data: bytes, job: Job) -> BeltStepper:
+    on = cast("Place | None", job.place)
+    signature = belt_file.read(data, None if on is None else on.machine).signature
+    given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
+    passed = [function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    return BeltStepper(data, given, passed)
+
+
 def _result(done: model.Run, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Bits of the first result, which has as many as its type. Errors: PL1054 where it is none: what the source leaves
     undefined is a NaR here; and PL1056 where a file returns another thing than its signature says."""
@@ -205,5 +214,6 @@ TARGET: Final = Target(
     account=account,
     assemble=_assemble,
     verify=_verify,
+    stepper=_open_stepper,
     passes=(*SSA_PASSES, *IMPORTER, *SPECIALIZER),
 )

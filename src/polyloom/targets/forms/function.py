@@ -25,6 +25,7 @@ from polyloom.frontend.c.prototype import Parameter, Prototype, read_prototype
 from polyloom.frontend.c.reachable_functions import read_reachable
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options
+from polyloom.ir.nest import Nest
 from polyloom.ir.signature import RESULT, Argument, Extent, Signature
 from polyloom.ir.ssa import ATOMICS, Function
 from polyloom.ir.ssa_types import FLOATS, PTR, SIZE
@@ -129,6 +130,13 @@ class _Oracles:
         except PolyloomError:
             return unused
 
+    def loops(self) -> Nest | None:
+        """Function as a nest, where it is one."""
+        try:
+            return frontend.c_nest(self.path, replace(self.options, function=self.declared.name))
+        except PolyloomError:
+            return None
+
     @property
     def all(self) -> tuple[Oracle, ...]:
         """Oracles: the interpreter of SSA form, then the host."""
@@ -162,6 +170,7 @@ def _subject(path: str, options: Options, model: Model, start: float, watch: Wat
         ranges=partial(index_argument_ranges, function, signature),
         watch=watch,
         texts=source_texts([declared.span]),
+        nest=oracles.loops,
     )
 
 

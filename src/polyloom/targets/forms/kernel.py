@@ -68,6 +68,7 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
         watch=written.watch,
         texts=source_texts([nest.span]),
         data=data,
+        nest=oracles.loops,
     )
 
 
@@ -118,6 +119,9 @@ class _Oracles:
         sizes = {name: int(inputs[name]) for name in self.nest.parameters}
         given = {s.name: inputs[s.name] for s in self.nest.storage if s.role == "argument"}
         return {name: np.asarray(array) for name, array in self.reference({**values, **sizes}, given).items()}
+
+    def loops(self) -> Nest:
+        return self.nest
 
     def explain(self, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:
         del values

@@ -20,6 +20,7 @@ from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options, Source
 from polyloom.ir import signature
+from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Program
 from polyloom.ir.plan import Plan
 from polyloom.ir.plan_interpret import interpret
@@ -73,7 +74,12 @@ def loop_subject(source: Source, form: str = "plan", watch: Watch | None = None)
         texts=source_texts(e.span for phase in source.plan.phases for e in phase.program.equations),
         in_place=None if source.nest is None else partial(runs_in_place, source.nest),
         data=source.data,
+        nest=partial(_source_nest, source),
     )
+
+
+def _source_nest(source: Source) -> Nest | None:
+    return source.nest
 
 
 def _explain(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs: Arrays) -> PolyloomError:

@@ -25,6 +25,8 @@ from polyloom.targets.minion.run.account import Counted, account, instruction_ki
 from polyloom.targets.minion.run.costs import costs
 from polyloom.targets.minion.run.run_report import reports
 from polyloom.targets.minion.run.simulate import simulate
+from polyloom.targets.minion.run.stepper import MinionStepper
+from polyloom.targets.minion.words import note as notes
 from polyloom.targets.minion.words import show
 from polyloom.targets.minion.words.assemble import assemble
 from polyloom.targets.minion.words.listing import listing
@@ -61,6 +63,15 @@ def _run(data: bytes, job: Job) -> Execution:
         return compiled_file.run(data, job)
     message = "the program does not say on how many minions it runs"
     raise input_error("PL1303", message, help="say it, such as `polyloom simulate k.elf --on minion:32`")
+
+
+def _open_stepper(data: bytes, job: Job) -> MinionStepper:
+    """Stepper of a compiled program. Errors: PL1303 as of `_run`."""
+    note = notes.decode(data)
+    if note is None:
+        message = "the program does not say on how many minions it runs, nor where its arrays are"
+        raise input_error("PL1303", message, help="debug a compiled program, or its source")
+    return MinionStepper(data, note, job)
 
 
 def _signature(data: bytes) -> Signature:
@@ -117,4 +128,5 @@ TARGET: Final = Target(
     show_given=show.show_foreign,
     verify_given=show.verify_foreign,
     simulate_given=simulate,
+    stepper=_open_stepper,
 )

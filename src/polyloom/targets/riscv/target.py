@@ -42,6 +42,7 @@ from polyloom.targets.riscv.account import Counted, account
 from polyloom.targets.riscv.core_file import CoreFile
 from polyloom.targets.riscv.costs import costs
 from polyloom.targets.riscv.options import Options
+from polyloom.targets.riscv.stepper import call_stepper
 from polyloom.targets.riscv.trace import LONGEST, trace
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Json, Kind, Program, Target
@@ -314,5 +315,6 @@ TARGET: Final = Target(
     describe=_describe_isa,
     assemble=_assemble,
     verify=_verify,
+    stepper=lambda data, job: call_stepper(data, _file_isa(data, cast("Place | None", job.place)), job),
     passes=(*SSA_PASSES, *PASSES),
 )

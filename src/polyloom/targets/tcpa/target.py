@@ -43,6 +43,7 @@ from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execu
 from polyloom.targets.tcpa.run.phases.account import account
 from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
 from polyloom.targets.tcpa.run.program import find_machine
+from polyloom.targets.tcpa.run.stepper import ArrayStepper
 from polyloom.targets.tcpa.run.summary import brief, summary
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
@@ -220,6 +221,11 @@ def _run(data: bytes, job: Job) -> Execution:
     return Execution(found.outputs, found.cycles, found.operations, trace=found.trace, detail=found)
 
 
+def _open_stepper(data: bytes, job: Job) -> ArrayStepper:
+    where = cast("Place | None", job.place)
+    return ArrayStepper(data, where.member if where else None, job.inputs)
+
+
 def _run_side_by_side(runs: Sequence[tuple[bytes, Job]]) -> Sequence[Execution]:
     """Each at the position that its options say. Errors: PL0604, PL0629, and those of a run."""
     options = [cast(Options, job.options) for _, job in runs]
@@ -340,6 +346,7 @@ TARGET: Final = Target(
     account=account,
     as_json=descriptions.as_json,
     verify=_verify,
+    stepper=_open_stepper,
     against=_prove_equivalence,
     passes=(*transform.PASSES, *PASSES),
 )

@@ -13,6 +13,7 @@ from polyloom.ir.signature import Signature
 from polyloom.riscv import source_lines
 from polyloom.riscv.image import MAGIC
 from polyloom.targets.account import Account
+from polyloom.targets.stepper import Stepper
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Given, Job, Json, Kind, Program, Target
 from polyloom.targets.tensix import kernel
@@ -68,6 +69,13 @@ def _compile(
 
 def _run(data: bytes, job: Job) -> Execution:
     return loops.run(data, job) if loops.owns(data) else kernel.execute(data, job)
+
+
+def _open_stepper(data: bytes, job: Job) -> Stepper:
+    if not loops.owns(data):
+        message = "a vector kernel does not stop between cycles"
+        raise input_error("PL0801", message, help="debug loops on the tile, or the kernel on riscv")
+    return loops.open_stepper(data, job)
 
 
 def _signature(data: bytes) -> Signature:
@@ -142,6 +150,7 @@ TARGET: Final = Target(
     account=_account,
     costs=lambda made, execution: costs(made, execution, _member(made.data)),
     verify=_verify_executable,
+    stepper=_open_stepper,
     options=Options,
     # Loops of a tile are compiled for numbers: tile counts stand in its programs.
     per_size=True,

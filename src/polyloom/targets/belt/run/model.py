@@ -87,10 +87,10 @@ def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES,
     """Run a `.belt` file; arrays are changed in place. Errors: of the file, PL1005, PL1050 to PL1060."""
     parts = belt_file.parts(data)
     code = decode_parts(parts)
-    ranges, given = _place_arguments(parts, code.parameters, arguments)
+    ranges, given = place_arguments(parts, code.parameters, arguments)
     ended = code.run(ranges, given, max_cycles, TRACED if trace else 0)
     if isinstance(ended, tuple):
-        raise _fault_error(parts.routines, *ended)
+        raise fault_error(parts.routines, *ended)
     if not ended["returned"]:
         message = f"the run did not finish within {max_cycles} bundles"
         raise input_error("PL1059", message, help="give smaller inputs, or a larger --max-cycles")
@@ -116,7 +116,7 @@ def _format_error(message: str) -> PolyloomError:
     return input_error("PL1005", f"malformed code: {message}", help="compile the function again with this version")
 
 
-def _place_arguments(
+def place_arguments(
     parts: Parts, parameters: Sequence[tuple[int, int]], arguments: Sequence[Argument]
 ) -> tuple[list[tuple[int, NDArray[np.uint8], bool]], list[belt.Operand]]:
     """Memory ranges of data and arrays, and the arguments as operands. The same array twice is one range."""
@@ -162,7 +162,7 @@ def _misfit(message: str) -> PolyloomError:
     return input_error("PL1060", message, help="give one argument per parameter, contiguous arrays for addresses")
 
 
-def _fault_error(
+def fault_error(
     names: Sequence[str],
     number: int,
     routine: int,

@@ -43,8 +43,8 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
     )
     inputs = input_bytes(note, job.inputs)
     done = model.run(program, inputs, setup)
-    _check_end(done.outcome, program, setup)
-    outputs = _read_outputs(note, done.read)
+    check_end(done.outcome, program, setup)
+    outputs = read_outputs(note, done.read)
     spans = events.trace(done.outcome, program.locator) if job.trace else Trace()
     cycles = None if setup.functional else done.outcome.cycles
     facts: dict[str, Json] = {
@@ -57,7 +57,7 @@ def run(data: bytes, note: Note, job: Job) -> Execution:
     return Execution(outputs, cycles, done.outcome.instructions, facts, spans, counted=done.outcome.counted)
 
 
-def _check_end(outcome: Outcome, program: Program, setup: Setup) -> None:
+def check_end(outcome: Outcome, program: Program, setup: Setup) -> None:
     """Errors: PL1310, and exit 70 for any other end that is not `passed`."""
     ended = report.end_diagnostic(outcome, program.locator, setup)
     # A long run may be the user's wish, so the limit is reported as the user's error.
@@ -78,7 +78,7 @@ def input_bytes(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, byte
     return in_dram if home is None else [*in_dram, *home.laid(arrays)]
 
 
-def _read_outputs(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:
+def read_outputs(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:
     """Outputs of a run, read from memory."""
     found: dict[str, Array] = {}
     at_home = "" if note.home is None else note.home.matrices[2].array

@@ -91,6 +91,12 @@ class Run:
 
 def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> Run:
     """Run of a program that `program.load` checked: loads it and then the inputs, and runs it to its end."""
+    chip = load_chip(program, inputs, setup)
+    return Run(chip, read_outcome(chip.run(program.entry), setup))
+
+
+def load_chip(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> Chip:
+    """Machine with a program and then its inputs in memory."""
     # Loaded by the first run: listing and compiling programs do not need the model.
     from polyloom._native.minion import Chip
 
@@ -103,7 +109,7 @@ def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> 
     # Inputs are written last, because they may replace bytes of the program's own data.
     for address, data in inputs:
         _write(chip, address, data)
-    return Run(chip, _outcome(chip.run(program.entry), setup))
+    return chip
 
 
 def _write(chip: Chip, address: int, data: bytes) -> None:
@@ -125,7 +131,7 @@ def _options(setup: Setup) -> dict[str, int]:
     }
 
 
-def _outcome(found: Result, setup: Setup) -> Outcome:
+def read_outcome(found: Result, setup: Setup) -> Outcome:
     """Outcome of the native model's plain data; what has no meaning after such an end is left empty."""
     stop, hart = cast(Stop, found["stop"]), found["hart"]
     trap = Trap(hart, found["pc"], found["cause"], found["value"], found["word"]) if stop == "trap" else None

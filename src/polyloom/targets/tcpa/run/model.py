@@ -99,12 +99,39 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Array:
+class Layout:
+    """Array of a configuration and where it lies in its banks: strides are in words."""
+
     name: str
     type: ElementType
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     is_output: bool
+
+    def index(self, word: int) -> tuple[int, ...]:
+        """Index of the element in a word of the storage."""
+        found = [0] * len(self.shape)
+        for m in sorted(range(len(self.shape)), key=lambda m: -self.strides[m]):
+            found[m], word = divmod(word, max(self.strides[m], 1)) if self.shape[m] > 1 else (0, word)
+        return tuple(found)
+
+
+def open_stepper(
+    data: bytes, machine: Machine, inputs: Mapping[str, NDArray[Any]]
+) -> tuple[tcpa.Stepper, tuple[Layout, ...]]:
+    """Native run that stops between cycles, and the arrays of the configuration. Errors: those of `run`."""
+    config = load(data, machine)
+    arrays = _layouts(config)
+    memory.require_memory(config.run_bytes(False), "the model of this configuration", _SMALLER)
+    try:
+        return tcpa.Stepper(config, _inputs(arrays, inputs), *_timing(machine)), arrays
+    except ValueError as error:
+        raise _machine_error(error) from None
+
+
+def fault_error(fault: tcpa.Fault, machine: Machine) -> PolyloomError:
+    """Error of a fault that ended a run: PL0610 to PL0627."""
+    return PolyloomError(_diagnostic(fault, machine))
 
 
 def run(
@@ -245,13 +272,13 @@ def run_terms(config: tcpa.Config, machine: Machine, inputs: Mapping[str, Ids], 
     except MemoryError:
         raise _memory_error(None) from None
     found = zip(layouts, result.take_outputs(), strict=True)
-    return {a.name: _view(ids.view(np.uint64), a) for a, ids in found if a.is_output}
+    return {a.name: element_view(ids.view(np.uint64), a) for a, ids in found if a.is_output}
 
 
-def _ids(array: _Array, inputs: Mapping[str, Ids]) -> NDArray[Any]:
+def _ids(array: Layout, inputs: Mapping[str, Ids]) -> NDArray[Any]:
     words = np.zeros(0 if array.is_output else _size(array), np.uint64)
     if not array.is_output:
-        _view(words, array)[...] = inputs[array.name]
+        element_view(words, array)[...] = inputs[array.name]
     # The model moves words without looking at them, so that a term's number travels like any value.
     return words.view(np.uint8)
 
@@ -339,28 +366,28 @@ def check_rectangles(rectangles: Sequence[tuple[int, int, int, int]], size: tupl
             raise input_error("PL0604", message, help="place them side by side")
 
 
-def _layouts(config: tcpa.Config) -> tuple[_Array, ...]:
+def _layouts(config: tcpa.Config) -> tuple[Layout, ...]:
     return tuple(
-        _Array(name, ELEMENT_TYPES[number], tuple(shape), tuple(strides), output)
+        Layout(name, ELEMENT_TYPES[number], tuple(shape), tuple(strides), output)
         for name, number, shape, strides, output in config.arrays
     )
 
 
-def _size(array: _Array) -> int:
+def _size(array: Layout) -> int:
     if 0 in array.shape:
         return 0
     # Words from the first to the last element; with strides of the user's, there may be gaps in between.
     return 1 + sum(stride * (extent - 1) for stride, extent in zip(array.strides, array.shape, strict=True))
 
 
-def _view(words: NDArray[Any], array: _Array) -> NDArray[Any]:
+def element_view(words: NDArray[Any], array: Layout) -> NDArray[Any]:
     """The elements of `array` in their storage `words`."""
     if 0 in array.shape:
         return np.zeros(array.shape, words.dtype)
     return np.lib.stride_tricks.as_strided(words, array.shape, tuple(words.itemsize * s for s in array.strides))
 
 
-def _inputs(arrays: Sequence[_Array], given: Mapping[str, NDArray[Any]]) -> list[Words]:
+def _inputs(arrays: Sequence[Layout], given: Mapping[str, NDArray[Any]]) -> list[Words]:
     names = [a.name for a in arrays if not a.is_output]
     for name in given:
         if name not in names:
@@ -372,7 +399,7 @@ def _inputs(arrays: Sequence[_Array], given: Mapping[str, NDArray[Any]]) -> list
     return [np.zeros(0, np.uint8) if a.is_output else _words(a, given) for a in arrays]
 
 
-def _missing_inputs(arrays: Sequence[_Array]) -> PolyloomError:
+def _missing_inputs(arrays: Sequence[Layout]) -> PolyloomError:
     *others, last = (f"'{a.name}'" for a in arrays)
     message = f"the inputs {', '.join(others)} and {last} are missing" if others else f"the input {last} is missing"
     wanted = [f"{a.type}{list(a.shape)}" for a in arrays]
@@ -381,7 +408,7 @@ def _missing_inputs(arrays: Sequence[_Array]) -> PolyloomError:
     )
 
 
-def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
+def _words(array: Layout, given: Mapping[str, NDArray[Any]]) -> Words:
     wanted = f"{array.type}{list(array.shape)}"
     value = np.asarray(given[array.name])
     if value.shape != array.shape or value.dtype != NUMPY[array.type]:
@@ -391,11 +418,11 @@ def _words(array: _Array, given: Mapping[str, NDArray[Any]]) -> Words:
     memory.require_memory(kind.itemsize * _size(array), f"the input '{array.name}'", _SMALLER_ARRAY)
     # Words between the elements are never read; zeros keep runs alike.
     words = np.zeros(_size(array), kind)
-    _view(words, array)[...] = value
+    element_view(words, array)[...] = value
     return words.view(np.uint8)
 
 
-def _result(native: tcpa.Result, arrays: Sequence[_Array], trace: bool) -> Result:
+def _result(native: tcpa.Result, arrays: Sequence[Layout], trace: bool) -> Result:
     words = native.take_outputs()
     return Result(
         outputs={a.name: _output(w, a) for a, w in zip(arrays, words, strict=True) if a.is_output},
@@ -412,6 +439,6 @@ def _result(native: tcpa.Result, arrays: Sequence[_Array], trace: bool) -> Resul
     )
 
 
-def _output(words: Words, array: _Array) -> NDArray[Any]:
+def _output(words: Words, array: Layout) -> NDArray[Any]:
     """No copy where the words are the elements: an output array that is written sparsely costs little memory."""
-    return _view(words.view(NUMPY[array.type]), array)
+    return element_view(words.view(NUMPY[array.type]), array)

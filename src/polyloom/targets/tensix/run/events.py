@@ -26,9 +26,9 @@ from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.trace import Arrow, Span, Trace
 
 _PACKERS: Final = tuple(f"packer {n}" for n in range(4))
-_TRACKS: Final = (*(("units", unit) for unit in (*UNITS, *_PACKERS)), *(("cores", core) for core in CORES))
-_FIRST_CORE: Final = len(UNITS) + len(_PACKERS)
-_CORE: Final = parse_isa("rv32im")
+TRACKS: Final = (*(("units", unit) for unit in (*UNITS, *_PACKERS)), *(("cores", core) for core in CORES))
+FIRST_CORE: Final = len(UNITS) + len(_PACKERS)
+CORE_ISA: Final = parse_isa("rv32im")
 _LOW_BITS: Final = 3
 """Of a word that is an instruction of RISC-V."""
 
@@ -37,10 +37,10 @@ def trace(tile: Tile, lines: Lines | None = None) -> Trace:
     """Trace of all that the tile has done while it was traced; `lines` say where a core's words come from."""
     events = tile.native.events
     # A push and the core's instruction share cycle and program counter, which identifies the span to point from.
-    places = {(e[0], e[5]): _TRACKS[e[3]] for e in events if e[3] >= _FIRST_CORE}
+    places = {(e[0], e[5]): TRACKS[e[3]] for e in events if e[3] >= FIRST_CORE}
     spans = [_unit_span(event, tile.member, lines or Lines()) for event in events]
     spans += _push_spans(events, places)
-    spans += (Span("threads", f"t{e[2]} retired", _event_name(e, tile.member), e[1], 1) for e in events if e[2] >= 0)
+    spans += (Span("threads", f"t{e[2]} retired", event_name(e, tile.member), e[1], 1) for e in events if e[2] >= 0)
     return Trace(tuple(spans), (), tuple(_flow_arrows(events, places)), holds=True)
 
 
@@ -49,12 +49,12 @@ def _unit_span(event: native.Event, member: Member, lines: Lines) -> Span:
     about = [("thread", f"t{thread}")] if thread >= 0 else []
     if index:
         about.append(("word", str(index)))
-    elif pc or track >= _FIRST_CORE:
+    elif pc or track >= FIRST_CORE:
         about.append(("pushed from" if thread >= 0 else "address", f"{pc:#x}"))
         found = place_provenance(origin(lines, pc))
         about += found.told.items() if found is not None else ()
     # An event of no length would be invisible in the viewers.
-    return Span(*_TRACKS[track], _event_name(event, member), start, max(1, end - start), tuple(about))
+    return Span(*TRACKS[track], event_name(event, member), start, max(1, end - start), tuple(about))
 
 
 def origin(lines: Lines, address: int) -> Place:
@@ -64,13 +64,13 @@ def origin(lines: Lines, address: int) -> Place:
     return found if " " in found.reason else replace(found, reason="")
 
 
-def _event_name(event: native.Event, member: Member) -> str:
+def event_name(event: native.Event, member: Member) -> str:
     word = event[4]
-    if event[3] < _FIRST_CORE:
+    if event[3] < FIRST_CORE:
         return disassemble(word, member)
     if word & _LOW_BITS != _LOW_BITS:
         return disassemble(unrotate_word(word), member)
-    found = decode_riscv(word, _CORE)
+    found = decode_riscv(word, CORE_ISA)
     return instruction_text(found) if found is not None else f".word {word:#010x}"
 
 
@@ -88,6 +88,6 @@ def _flow_arrows(events: list[native.Event], places: dict[tuple[int, int], tuple
     for start, end, thread, track, _, pc, _, pushed in events:
         if thread >= 0:
             yield Arrow(
-                "push", places.get((pushed, pc), ("threads", f"t{thread} pushed")), pushed, _TRACKS[track], start
+                "push", places.get((pushed, pc), ("threads", f"t{thread} pushed")), pushed, TRACKS[track], start
             )
-            yield Arrow("retire", _TRACKS[track], start, ("threads", f"t{thread} retired"), end)
+            yield Arrow("retire", TRACKS[track], start, ("threads", f"t{thread} retired"), end)

@@ -80,12 +80,8 @@ class Laid:
     in_dram: bool = False
 
 
-def execute_cores(
-    data: bytes, name: str, laid: Sequence[Laid], limits: Limits, watched: int = 0, memory: int = 0
-) -> Executed:
-    """Execution of the cores' programs of an executable, over bytes in L1 and in a memory behind the tile; a change of
-    the word at `watched` is the end of a stage. Errors: PL1220 to PL1222, PL1236.
-    """
+def open_tile(data: bytes, laid: Sequence[Laid], limits: Limits, memory: int) -> Tile:
+    """Tile before its first cycle: an executable and bytes in its memories, and its cores released."""
     tile = Tile(hazards=limits.hazards, port=DramPort(memory) if memory else None)
     tile.native.tracing, tile.native.accounting = limits.trace, limits.account
     for each in laid:
@@ -97,6 +93,16 @@ def execute_cores(
     for core in CORES:
         if core in starts:
             tile.release(core, starts[core])
+    return tile
+
+
+def execute_cores(
+    data: bytes, name: str, laid: Sequence[Laid], limits: Limits, watched: int = 0, memory: int = 0
+) -> Executed:
+    """Execution of the cores' programs of an executable, over bytes in L1 and in a memory behind the tile; a change of
+    the word at `watched` is the end of a stage. Errors: PL1220 to PL1222, PL1236.
+    """
+    tile = open_tile(data, laid, limits, memory)
     # The model stops where this word changes: that is how the end of a stage is seen from outside.
     tile.native.watched = watched
     marks, cycles = list[Mark](), 0
@@ -118,10 +124,8 @@ def execute_cores(
     return Executed(tile.l1, tile.dram, cycles, operations, facts, spans, tuple(marks), tile.native.moved, counted)
 
 
-def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
-    """Run of loops: tilized arguments, execution, untilized results. Errors: PL1220 to PL1222 of the tile, PL1234,
-    PL1236.
-    """
+def laid_arguments(note: Note, inputs: Mapping[str, Array]) -> list[Laid]:
+    """Bytes of the arguments: scalars, then arrays as tiles. Errors: PL1234."""
     inputs = view_arrays(note.views, {}, inputs)
     words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
     laid = [Laid(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
@@ -129,13 +133,26 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
         Laid(area.placed.address, _argument_bytes(area, inputs, note.how), area.placed.blocks is not None)
         for area in note.inputs
     ]
+    return laid
+
+
+def read_outputs(note: Note, l1: NDArray[np.uint8], dram: NDArray[np.uint8]) -> dict[str, Array]:
+    """Untilized results as they stand in memory."""
+    return {
+        written.array: _as_argument(note, written.array, _read_output(written, l1, dram, note.how))
+        for written in note.outputs
+    }
+
+
+def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) -> Execution:
+    """Run of loops: tilized arguments, execution, untilized results. Errors: PL1220 to PL1222 of the tile, PL1234,
+    PL1236.
+    """
+    laid = laid_arguments(note, inputs)
     # T2 is the last to meet: its word changes when a stage's results are in L1.
     watched = note.meeting + _T2 if len(note.stages) > 1 else 0
     ran = execute_cores(data, note.signature.name, laid, limits, watched, note.memory)
-    outputs = {
-        written.array: _as_argument(note, written.array, _read_output(written, ran, note.how))
-        for written in note.outputs
-    }
+    outputs = read_outputs(note, ran.l1, ran.dram)
     facts: dict[str, Json] = {
         **_format_facts(note),
         "tiles": _tile_counts(note.stages),
@@ -187,9 +204,9 @@ def _encode_argument(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -
     return area.placed.flat(element_format(how).encode(whole))
 
 
-def _read_output(written: OutputArea, ran: Executed, how: Arithmetic) -> Array:
+def _read_output(written: OutputArea, l1: NDArray[np.uint8], dram: NDArray[np.uint8], how: Arithmetic) -> Array:
     p, e = written.area.placed, element_format(how)
-    data = (ran.l1 if p.blocks is None else ran.dram)[p.address : p.address + p.size]
+    data = (l1 if p.blocks is None else dram)[p.address : p.address + p.size]
     packed = how.sums if written.area.held == "sum" else e.packed
     if p.linear:
         datums = tiles.linear_datums(data, p.shape)

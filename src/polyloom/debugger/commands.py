@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of a debugger, with the words that users of GDB expect: each line gives lines of text.
+
+`step` goes to another line or iteration of the source, `stepi` by one cycle, `advance` to an operation; `until` and
+`continue` run; `back` goes back. What is printed is of the present position: the step that led to it has been done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.debugger.condition import read_condition
+from polyloom.debugger.origin import LINES, describe_event, list_origin
+from polyloom.debugger.session import Entry, Session
+from polyloom.debugger.show import list_code, list_registers, list_source, print_value
+from polyloom.debugger.stops import Stops, read_breakpoint
+from polyloom.debugger.wrong import Verdict, run_until_wrong
+from polyloom.diagnostics import PolyloomError, input_error, nearest
+
+HELP: Final = (
+    ("step [N]", "to another line or iteration of the source (s)"),
+    ("stepi [N]", "by a cycle in which something happens (si, next)"),
+    ("iterate [N]", "to another iteration"),
+    ("advance OPERATION", "to an operation of that name, or mnemonic"),
+    ("continue", "until a breakpoint, a watchpoint, a fault or the end (c)"),
+    ("until CONDITION", "until it holds: C[1,2] != 0, i == 2, nan, fault, wrong"),
+    ("break PLACE [if COND]", "at LINE, FILE:LINE, i=1,k=2, unit NAME, *ADDRESS or an operation (b)"),
+    ("watch EXPRESSION", "stop where its value changes"),
+    ("delete [N]", "remove a breakpoint or watchpoint, or all"),
+    ("back [N]", "by so many cycles (reverse-stepi)"),
+    ("start", "go back to the start (run)"),
+    ("print EXPRESSION", "arrays, elements, scalars, loops, registers (p)"),
+    ("origin VALUE [N]", "the operations that made an element, a register, an operation or event #N"),
+    ("where", "cycle, operations, lines and iterations of the last step (bt)"),
+    ("list [LINE]", "the source around a line (l)"),
+    ("info WHAT", "registers [UNIT], breakpoints, arrays, code or snapshots"),
+    ("until-wrong", "run beside the source, until a stored value differs"),
+    ("quit", "leave (q)"),
+)
+"""Commands and what they do."""
+_SHORT: Final[Mapping[str, str]] = {
+    "s": "step", "si": "stepi", "n": "stepi", "next": "stepi", "ni": "stepi", "c": "continue", "b": "break",
+    "p": "print", "l": "list", "bt": "where", "backtrace": "where", "reverse-stepi": "back", "rsi": "back",
+    "run": "start", "r": "start", "q": "quit", "exit": "quit", "i": "info", "u": "until", "h": "help", "d": "delete",
+}  # fmt: skip
+
+
+@dataclass(slots=True)  # a session changes
+class Debugger:
+    """Session with its stops and the texts of its sources; `verdict` is that of the last `until-wrong`."""
+
+    session: Session
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    stops: Stops = field(default_factory=Stops)
+    verdict: Verdict | None = None
+    has_quit: bool = False
+
+    def execute(self, line: str) -> list[str]:
+        """Lines that a command answers. Errors: PL1501 for a command that there is not, PL1502 to PL1505."""
+        word, _, rest = line.strip().partition(" ")
+        if not word:
+            return []
+        name = _SHORT.get(word, word)
+        if name not in _COMMANDS:
+            raise input_error("PL1501", f"there is no command '{word}'", help=nearest(word, list(_COMMANDS), "command"))
+        return list(_COMMANDS[name](self, rest.strip()))
+
+    def run(self, stops: Callable[[], str]) -> list[str]:
+        """Steps until `stops` gives a reason, or a breakpoint does, or nothing is left."""
+        session = self.session
+        while not session.ended:
+            session.step()
+            if reason := "\n".join(text for text in (stops(), self.stops.reached(session)) if text):
+                return [*reason.split("\n"), *self.where()]
+        return self.where()
+
+    def where(self) -> list[str]:
+        """Position: the operations of the last step, or how the run ended."""
+        session = self.session
+        head = f"cycle {session.cycle}, position {session.position}"
+        if session.fault is not None:
+            return [f"{head}: fault", *(d.render() for d in session.fault.diagnostics)]
+        if session.machine.ended and not session.last:
+            return [f"{head}: the program has ended"]
+        return [head + (", the program has ended" if session.machine.ended else ""), *self._events(session.last)]
+
+    def _events(self, entries: Sequence[Entry]) -> list[str]:
+        return [describe_event(entry, self.texts) for entry in entries]
+
+
+def _count(text: str, least: int = 1) -> int:
+    """Number of a command, 1 where none is given. Errors: PL1501."""
+    if not text:
+        return 1
+    if not text.isdigit() or int(text) < least:
+        raise input_error("PL1501", f"'{text}' is no number of steps", help="write a number of at least 1, or none")
+    return int(text)
+
+
+def _stepi(of: Debugger, rest: str) -> list[str]:
+    for _ in range(_count(rest)):
+        of.session.step()
+    return of.where()
+
+
+def _changed(of: Debugger, rest: str, what: Callable[[Entry], Any]) -> list[str]:
+    """Steps until `what` of the unit that was active first is another one."""
+    for _ in range(_count(rest)):
+        first = next((e for e in of.session.last if what(e)), None)
+        reason = False
+        while not of.session.ended and not reason:
+            entries = of.session.step()
+            own = [e for e in entries if what(e) and (first is None or e.event.unit == first.event.unit)]
+            reason = any(first is None or what(e) != what(first) for e in own)
+            if hit := of.stops.reached(of.session):
+                return [*hit.split("\n"), *of.where()]
+    return of.where()
+
+
+def _step(of: Debugger, rest: str) -> list[str]:
+    return _changed(of, rest, lambda e: (e.event.place.line, e.event.iteration) if e.event.place else None)
+
+
+def _iterate(of: Debugger, rest: str) -> list[str]:
+    if not of.session.loops:
+        raise input_error("PL1505", "the program tells no iterations", help="step by `stepi`, or break at an address")
+    return _changed(of, rest, lambda e: e.event.iteration or None)
+
+
+def _advance(of: Debugger, rest: str) -> list[str]:
+    if not rest:
+        raise input_error("PL1501", "`advance` has no operation", help="write its name or mnemonic, as in `advance S1`")
+    point, note = read_breakpoint(rest, 0, of.session)
+
+    def stops() -> str:
+        hit = any(point.meets(entry) for entry in of.session.last)
+        return f"at {point.text}" if hit else ""
+
+    return [*([note] if note else []), *of.run(stops)]
+
+
+def _until(of: Debugger, rest: str) -> list[str]:
+    condition = read_condition(rest, of.session)
+
+    def stops() -> str:
+        return f"`{condition.text}` holds" if condition.holds(of.session) else ""
+
+    found = of.run(stops)
+    # A fault ends the run itself: the condition is asked once more.
+    return [stops(), *found] if of.session.fault is not None and stops() else found
+
+
+def _continue(of: Debugger, rest: str) -> list[str]:
+    if rest.startswith("until "):
+        return _until(of, rest.removeprefix("until "))
+    return of.run(lambda: "")
+
+
+def _break(of: Debugger, rest: str) -> list[str]:
+    if not rest:
+        return _breakpoints(of)
+    point, note = read_breakpoint(rest, of.stops.count + 1, of.session)
+    of.stops.count += 1
+    of.stops.points[point.number] = point
+    return [*([note] if note else []), f"breakpoint {point.number}: {point.text}"]
+
+
+def _watch(of: Debugger, rest: str) -> list[str]:
+    condition = read_condition(rest, of.session)
+    of.stops.count += 1
+    value = condition.value(of.session)
+    of.stops.watched[of.stops.count] = condition, value
+    return [f"watchpoint {of.stops.count}: {condition.text} is {value}"]
+
+
+def _delete(of: Debugger, rest: str) -> list[str]:
+    if not rest:
+        of.stops.points.clear()
+        of.stops.watched.clear()
+        return []
+    number = _count(rest)
+    if of.stops.points.pop(number, None) is None and of.stops.watched.pop(number, None) is None:
+        raise input_error("PL1501", f"there is no breakpoint {number}", help="`info breakpoints` lists them")
+    return []
+
+
+def _back(of: Debugger, rest: str) -> list[str]:
+    of.session.seek(max(0, of.session.position - _count(rest)))
+    of.stops.inside.clear()
+    return of.where()
+
+
+def _start(of: Debugger, rest: str) -> list[str]:
+    del rest
+    of.session.seek(0)
+    of.stops.inside.clear()
+    return of.where()
+
+
+def _print(of: Debugger, rest: str) -> list[str]:
+    if not rest:
+        raise input_error("PL1501", "`print` has no expression", help="write one, as in `print C[1,2]`")
+    registers = {name: text for held in of.session.machine.registers().values() for name, text in held.items()}
+    if rest in registers and rest not in of.session.machine.arrays():
+        return [
+            f"{unit}: {rest} = {held[rest]}" for unit, held in of.session.machine.registers().items() if rest in held
+        ]
+    if rest not in of.session.loops and (found := of.session.writer(rest)) is not None and not rest.isidentifier():
+        pass  # an element of an array: its value in memory is printed below
+    elif found is not None and rest not in of.session.machine.arrays():
+        return [describe_event(found, of.texts)]
+    return print_value(rest, read_condition(rest, of.session).value(of.session))
+
+
+def _origin(of: Debugger, rest: str) -> list[str]:
+    words = rest.rsplit(" ", 1)
+    name, most = (words[0], int(words[1])) if len(words) == 2 and words[1].isdigit() else (rest, LINES)
+    return list_origin(of.session, _find_value(of, name.strip()), of.texts, most)
+
+
+def _find_value(of: Debugger, name: str) -> Entry:
+    """Event that made a value. Errors: PL1507."""
+    if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < of.session.events:
+        return of.session.event(int(name[1:]))
+    canonical = ", ".join(part.strip() for part in name.split(","))
+    if (found := of.session.writer(canonical)) is not None:
+        return found
+    help = "write an element such as `C[1, 2]`, a register, an operation, or an event such as `#12`"
+    raise input_error("PL1507", f"nothing has made a value `{name}` so far", help=help)
+
+
+def _where(of: Debugger, rest: str) -> list[str]:
+    del rest
+    return of.where()
+
+
+def _list(of: Debugger, rest: str) -> list[str]:
+    return list_source(of.session, of.texts, _count(rest) if rest else None)
+
+
+def _breakpoints(of: Debugger) -> list[str]:
+    points = [f"breakpoint {p.number}: {p.text}{f' if {p.condition.text}' if p.condition else ''}"
+              for p in of.stops.points.values()]  # fmt: skip
+    watched = [f"watchpoint {n}: {condition.text} is {value}" for n, (condition, value) in of.stops.watched.items()]
+    return [*points, *watched] or ["no breakpoints"]
+
+
+def _info(of: Debugger, rest: str) -> list[str]:
+    what, _, unit = rest.partition(" ")
+    session = of.session
+    if what in ("registers", "r"):
+        return list_registers(session, unit.strip())
+    if what in ("breakpoints", "b"):
+        return _breakpoints(of)
+    if what == "arrays":
+        found = session.machine.arrays().items()
+        return [f"{name}: {np.asarray(a).dtype}{list(np.shape(a))}" for name, a in found] or ["no arrays"]
+    if what == "code":
+        return list_code(session, of.texts)
+    if what == "snapshots":
+        return [f"{session.snapshots} snapshots, {session.snapshot_bytes} bytes, one per {session.period} positions"]
+    known = ("registers", "breakpoints", "arrays", "code", "snapshots")
+    raise input_error("PL1501", f"there is no `info {what}`", help=nearest(what, known, "subject"))
+
+
+def _until_wrong(of: Debugger, rest: str) -> Iterator[str]:
+    del rest
+    if of.session.reference is None:
+        help = "give the source instead of a file that was made of it"
+        raise input_error("PL1508", "there is no source to compare with", help=help)
+    of.verdict = run_until_wrong(of.session)
+    if of.session.fault is not None:
+        yield from of.where()
+    yield from of.verdict.lines(of.session, of.texts)
+
+
+def _quit(of: Debugger, rest: str) -> list[str]:
+    del rest
+    of.has_quit = True
+    return []
+
+
+def _help(of: Debugger, rest: str) -> list[str]:
+    del of, rest
+    return [f"{command:24}{what}" for command, what in HELP]
+
+
+_COMMANDS: Final[Mapping[str, Callable[[Debugger, str], Sequence[str] | Iterator[str]]]] = {
+    "step": _step,
+    "stepi": _stepi,
+    "iterate": _iterate,
+    "advance": _advance,
+    "continue": _continue,
+    "until": _until,
+    "break": _break,
+    "watch": _watch,
+    "delete": _delete,
+    "back": _back,
+    "start": _start,
+    "print": _print,
+    "origin": _origin,
+    "where": _where,
+    "list": _list,
+    "info": _info,
+    "until-wrong": _until_wrong,
+    "quit": _quit,
+    "help": _help,
+}
+
+
+def execute_all(of: Debugger, lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Commands one after another, each with its answer, until one of them quits."""
+    for line in lines:
+        if of.has_quit:
+            return
+        try:
+            yield line, of.execute(line)
+        except PolyloomError:
+            raise

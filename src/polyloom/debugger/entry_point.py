@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pl.debug`: a debugger for a source, a compiled program or a file of any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from polyloom import api
+from polyloom.debugger.commands import Debugger
+from polyloom.debugger.reference import make_reference
+from polyloom.debugger.session import LIMIT, Session
+from polyloom.frontend import source_file
+from polyloom.run.inputs import Fill
+from polyloom.run.instance import Instance
+from polyloom.targets import registry
+from polyloom.targets.target import need
+
+
+def debug(
+    program: Any,
+    values: Mapping[str, Any] | None = None,
+    /,
+    *,
+    on: str | None = None,
+    seed: int = 0,
+    fill: Fill | None = None,
+    **more: Any,
+) -> Debugger:
+    """Debugger of a program before its first cycle: of a source or a kernel on the machine `on`, of an `Instance`, or
+    of a saved file. `values` and `more` are sizes, scalars and arrays by name; what is not given is made up from
+    `seed`, as runs do. `execute` takes the commands of `polyloom debug`. Errors: those of compiling, PL0801 for a
+    machine without a stepper.
+    """
+    given = {**(values or {}), **more}
+    if isinstance(program, Instance):
+        return open_debugger(program, given, seed=seed, fill=fill)
+    if isinstance(program, str | PathLike) and is_program(fspath(program)):
+        loaded = api.load(program)
+        assert isinstance(loaded, Instance)
+        return open_debugger(loaded, given, seed=seed, fill=fill)
+    compiled = api.compile(program, on)
+    sizes = {name: int(value) for name, value in given.items() if name in compiled.parameters}
+    rest = {name: value for name, value in given.items() if name not in sizes}
+    return open_debugger(compiled.prepare_instance(sizes), rest, seed=seed, fill=fill)
+
+
+def is_program(path: str) -> bool:
+    """Whether a path names a program file instead of a source."""
+    return not source_file(path).endswith((".py", ".c", ".pla", ".h", ".mlir", ".onnx"))
+
+
+def open_debugger(
+    instance: Instance,
+    given: Mapping[str, Any],
+    *,
+    seed: int = 0,
+    fill: Fill | None = None,
+    limit: int = LIMIT,
+) -> Debugger:
+    """Debugger of a program that is ready to run; its snapshots take at most `limit` bytes."""
+    target = instance.target
+    opened = need(target, "stepper", registry.target_names(lambda t: t.stepper is not None))
+    job = instance.job(given, seed=seed, fill=fill)
+    subject = instance.origin.subject
+    reference = None if subject is None else make_reference(subject, job.values, job.inputs)
+    # Copies: machines change arrays in place, and the reference has seen what the program sees.
+    copies = {name: np.array(array, copy=True) for name, array in job.inputs.items()}
+    texts = dict(subject.texts) if subject is not None else dict(instance.origin.texts)
+    return Debugger(Session(opened(instance.data, replace(job, inputs=copies)), reference, limit), texts)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reference of a debugged run: every value that the source stores, in its own order and the machine's own arithmetic,
+and which of them a machine's stored value is.
+
+The source's loops are interpreted once, before the run. A machine may store an element less often than the source does,
+for optimization keeps sums in registers, but in the same order (output dependences): a stored value is matched with the
+first equal one that the source stores into this element from the last match on. Where there is none, it is wrong. What
+the source stores and the machine never shows has no counterpart; it is counted. Where the loops are not known, or where
+they store more than `MOST` values, the outputs of the subject's oracle stand for the last value of each element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.source import Arrays
+from polyloom.ir.nest import Assign
+from polyloom.ir.nest_interpret import interpret_stores
+from polyloom.recursion import with_deep_stack
+from polyloom.targets.provenance import Provenance, provenance
+from polyloom.targets.stepper import Event, Stored
+from polyloom.targets.subject import Subject
+
+MOST: Final = 2_000_000
+"""Stored values of a reference; some hundred bytes each."""
+Element = tuple[str, tuple[int, ...]]
+Iteration = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Value that the source stores: by which statement, where, in which iteration."""
+
+    statement: str
+    iteration: Iteration
+    value: Any
+    place: Provenance | None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Value of the machine beside what the source has: `instance` is None where nothing stored there is equal, and then
+    `expected` what the source would store next.
+    """
+
+    stored: Stored
+    instance: Instance | None
+    expected: Instance | None = None
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.instance is None
+
+
+@dataclass(slots=True)  # filled by the interpreter of the source
+class Reference:
+    """Stored values of the source by element, in its order; `is_complete` where they are all of them, not the last
+    alone. `bounds` are by how much the last values may be missed.
+    """
+
+    elements: dict[Element, list[Instance]] = field(default_factory=dict[Element, list[Instance]])
+    is_complete: bool = True
+    bounds: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    _places: dict[str, Provenance | None] = field(default_factory=dict[str, Provenance | None])
+    _loops: dict[str, None] = field(default_factory=dict[str, None])
+    count: int = 0
+
+    def note(self, assign: Assign, iteration: Iteration, index: tuple[int, ...], value: Any) -> None:
+        """Stored value of the interpreter. Errors: MemoryError beyond `MOST`."""
+        self.count += 1
+        if self.count > MOST:
+            raise MemoryError
+        if assign.name not in self._places:
+            self._places[assign.name] = provenance(assign.span)
+            self._loops |= dict.fromkeys(name for name, _ in iteration)
+        made = Instance(assign.name, iteration, value, self._places[assign.name])
+        self.elements.setdefault((assign.target.name, index), []).append(made)
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """Names of the loops around what is stored."""
+        return tuple(self._loops)
+
+    def match(self, event: Event, cursor: dict[Hashable, int]) -> tuple[Match, ...]:
+        """Counterparts of what an event has stored; `cursor` has for each element how many of its values are past."""
+        if not event.stores or not self.is_complete:
+            return ()
+        return tuple(found for stored in event.stores if (found := self._match(stored, cursor)) is not None)
+
+    def _match(self, stored: Stored, cursor: dict[Hashable, int]) -> Match | None:
+        element = stored.array, stored.index
+        known = self.elements.get(element)
+        if known is None:
+            # The source stores nothing there: an array of the compiler's, or an element that the machine writes back.
+            return None
+        start = cursor.get(element, 0)
+        for n in range(max(start - 1, 0), len(known)):
+            if equal_values(known[n].value, stored.value):
+                cursor[element] = n + 1
+                cursor["instance", element, n] = 1
+                return Match(stored, known[n])
+        return Match(stored, None, known[min(start, len(known) - 1)])
+
+    def missing(self, arrays: Arrays) -> list[tuple[Element, Instance, Any]]:
+        """Elements that do not end as the source leaves them, with the values that they have."""
+        found = list[tuple[Element, Instance, Any]]()
+        for (name, index), known in self.elements.items():
+            if name in arrays and not self._is_close(name, index, known[-1].value, arrays[name][index]):
+                found.append(((name, index), known[-1], arrays[name][index]))
+        return found
+
+    def _is_close(self, name: str, index: tuple[int, ...], expected: Any, value: Any) -> bool:
+        bound = self.bounds.get(name)
+        if equal_values(expected, value) or bound is None:
+            return equal_values(expected, value)
+        allowed = float(bound[index])
+        return bool(np.isnan(allowed) or abs(float(expected) - float(value)) <= allowed)
+
+    def uncounted(self, matched: int) -> int:
+        """Values of the source without a counterpart among `matched` ones."""
+        return self.count - matched
+
+
+def equal_values(a: Any, b: Any) -> bool:
+    """Equality bit for bit; NaNs are equal, whatever their bits."""
+    if a != a and b != b:
+        return True
+    return bool(np.asarray(a, np.asarray(b).dtype).tobytes() == np.asarray(b).tobytes())
+
+
+def make_reference(subject: Subject, values: Mapping[str, int], inputs: Arrays) -> Reference | None:
+    """Reference of a subject for these values of its parameters and inputs; None without an oracle that decides."""
+    bounded = next((oracle for oracle in subject.oracles if oracle.bounds is not None), None)
+    nest = subject.nest() if bounded is None and _is_exact(subject) else None
+    if nest is not None:
+        found = Reference()
+        known = {**{name: int(inputs[name]) for name in nest.parameters if name in inputs}, **values}
+        sizes = {name: known[name] for name in nest.parameters}
+        given = {s.name: inputs[s.name] for s in nest.storage if s.role == "argument" and s.name in inputs}
+        try:
+            made = with_deep_stack(interpret_stores)(nest, sizes, given, found.note)
+            # Loops may have other arithmetic than the machine, such as another format of floats: then its oracle decides.
+            if _agrees(subject, values, inputs, made):
+                return found
+        except (MemoryError, PolyloomError):
+            pass  # too many values, or a nest that asks for other arguments: the outputs decide
+    return _final_values(subject, values, inputs)
+
+
+def _agrees(subject: Subject, values: Mapping[str, int], inputs: Arrays, made: Arrays) -> bool:
+    """Whether the first oracle has the same outputs as the loops."""
+    outputs = subject.oracles[0].outputs(values, {n: a.copy() for n, a in inputs.items()})
+    return outputs is None or all(
+        n in made and np.array_equal(a, made[n], equal_nan=a.dtype.kind == "f") for n, a in outputs.items()
+    )
+
+
+def _is_exact(subject: Subject) -> bool:
+    """Whether the first oracle decides bit for bit, as the source's own loops do."""
+    return bool(subject.oracles) and all(oracle.judges for oracle in subject.oracles[:1])
+
+
+def _final_values(subject: Subject, values: Mapping[str, int], inputs: Arrays) -> Reference | None:
+    for oracle in subject.oracles:
+        outputs = oracle.outputs(values, {n: a.copy() for n, a in inputs.items()}) if oracle.judges else None
+        if outputs is not None:
+            bounds = {} if oracle.bounds is None else oracle.bounds(values, inputs, outputs)
+            return Reference(_last_instances(outputs), False, bounds, count=sum(a.size for a in outputs.values()))
+    return None
+
+
+def _last_instances(outputs: Arrays) -> dict[Element, list[Instance]]:
+    return {
+        (name, index): [Instance("", (), value, None)]
+        for name, array in outputs.items()
+        for index, value in np.ndenumerate(array)
+    }
+
+
+def shown_iteration(iteration: Sequence[tuple[str, int]]) -> str:
+    """`i=1 k=2`."""
+    return " ".join(f"{name}={value}" for name, value in iteration)

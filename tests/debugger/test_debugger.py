@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The debugger: forwards, back, breakpoints, conditions, origins, and the first wrong value, on every machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import Golden
+from tests.debugger.planted import PLANTED
+
+import polyloom as pl
+from polyloom.cli import debug as verb
+from polyloom.cli import main
+from polyloom.debugger.commands import Debugger
+from polyloom.debugger.entry_point import open_debugger
+from polyloom.run.instance import Instance
+
+MACHINES = ("tcpa:2x2", "riscv", "belt", "minion:1", "tensix")
+SOURCE = """import polyloom as pl
+
+N = pl.size("N")
+
+
+@pl.kernel
+def mix(A: pl.f32[N], B: pl.f32[N, N], C: pl.f32[N]) -> None:
+    for i in range(N):
+        C[i] = A[i] * pl.f32(3.0)
+    for i in range(N):
+        for j in range(N):
+            C[i] = C[i] + B[i, j]
+"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("debugged") / "mix.py"
+    path.write_text(SOURCE)
+    return path
+
+
+def opened(source: Path, on: str) -> Debugger:
+    return pl.debug(str(source), on=on, N=4)
+
+
+def told(of: Debugger) -> list[object]:
+    """What a session is like at its position."""
+    arrays = {name: np.asarray(array).tobytes() for name, array in of.session.machine.arrays().items()}
+    return [of.session.cycle, of.session.position, of.where(), arrays, of.session.machine.registers()]
+
+
+@pytest.mark.parametrize("on", MACHINES)
+def test_back_is_as_it_was(source: Path, on: str) -> None:
+    """Going back and forward again shows the same cycles, events, arrays and registers."""
+    of = opened(source, on)
+    of.execute("stepi 10")
+    before = told(of)
+    of.execute("stepi 9")
+    later = told(of)
+    of.execute("back 9")
+    assert told(of)[0:2] == before[0:2]
+    assert told(of)[3:] == before[3:]
+    of.execute("stepi 9")
+    assert told(of) == later
+
+
+@pytest.mark.parametrize("on", MACHINES)
+def test_a_right_program_has_no_wrong_value(source: Path, on: str) -> None:
+    of = opened(source, on)
+    (verdict, *_) = of.execute("until-wrong")
+    assert verdict.startswith("no stored value differs: "), verdict
+    assert of.session.ended and of.session.fault is None
+    assert of.verdict is not None and of.verdict.compared >= 4
+
+
+@pytest.mark.parametrize("on", PLANTED)
+def test_a_planted_miscompilation_is_found_by_one_command(
+    source: Path, on: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Words that differ from what the compiler made give the first wrong value, with its operations and their lines."""
+
+    def plant(instance: Instance, *given: object, **more: object) -> Debugger:
+        return open_debugger(replace(instance, data=PLANTED[on](instance.data)), *given, **more)  # pyright: ignore[reportArgumentType]: as the command calls it
+
+    monkeypatch.setattr(verb, "open_debugger", plant)
+    assert main(["debug", str(source), "N=4", "--on", on, "--until-wrong"]) == 4
+    text = capsys.readouterr()
+    assert text.out.startswith("wrong: C[")
+    assert "mix.py:" in text.out
+    assert "error[PL1506]" in text.err
+
+
+def test_snapshots_stay_within_their_limit(source: Path) -> None:
+    """Where they would take more, every second one goes; going back still works."""
+    instance = pl.compile(str(source), on="riscv").prepare_instance({})
+    of = open_debugger(instance, {"N": 8}, limit=60_000)
+    of.execute("continue")
+    assert of.session.snapshot_bytes <= 60_000
+    assert of.session.period > 16
+    of.execute("back 100")
+    assert of.session.position == of.session.events - 0
+    assert of.session.cycle == of.session.position
+
+
+def test_positions_by_line_iteration_condition_and_address(source: Path) -> None:
+    """What stops a run is what was asked for."""
+    of = opened(source, "riscv")
+    assert of.execute("break 3")[0] == "line 3 has no code; the next one that has some is 8"
+    of.execute("delete")
+    assert of.execute("break 12") == ["breakpoint 2: line 12"]
+    assert of.execute("continue")[0] == "breakpoint 2: line 12"
+    of.execute("delete")
+    of.execute("break i_2=2,j=3")
+    of.execute("continue")
+    assert "i_2=2 j=3" in of.where()[-1]
+    of.execute("delete")
+    of.execute("until C[3] != 0 and i_2 == 3 and j == 3")
+    assert float(of.session.machine.arrays()["C"][3]) != 0
+
+
+def test_origin_leads_to_inputs(source: Path) -> None:
+    """The chain of an element has the operations of its lines, and the elements that it was made of."""
+    of = opened(source, "tcpa:2x2")
+    of.execute("continue")
+    chain = "\n".join(of.execute("origin C[2] 100"))
+    assert all(f"B[2, {j}]" in chain for j in range(4))
+    assert "A[2]" in chain
+    assert "mix.py:12" in chain and "mix.py:9" in chain
+
+
+CASES = {
+    "command": "--command frobnicate",
+    "condition-name": "--command 'until D[1] != 0'",
+    "condition-index": "--command 'until C[9] > 0'",
+    "condition-rank": "--command 'until C[1,2] > 0'",
+    "condition-call": "--command 'until open(1)'",
+    "condition-text": "--command 'until C[1'",
+    "line-behind": "--command 'break 99'",
+    "loop-unknown": "--command 'break q=1'",
+    "unit-unknown": "--command 'break unit engine'",
+    "origin-unknown": "--command 'origin C[1]'",
+    "no-terminal": "",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_input_is_located(
+    source: Path, name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import io
+    import shlex
+    import sys
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    monkeypatch.chdir(source.parent)
+    code = main(["debug", "mix.py", "N=4", "--on", "riscv", *shlex.split(CASES[name])])
+    text = capsys.readouterr()
+    golden(name, f"$ polyloom debug mix.py N=4 --on riscv {CASES[name]}\nexit {code}\n{text.out}{text.err}")
+
+
+def test_a_file_without_lines_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A program of other tools: its code is listed and stepped; lines are refused, with what to write instead."""
+    text = tmp_path / "two.s"
+    text.write_text("_start:\nli a0, 7\nli a7, 93\necall\n")
+    assert main(["asm", str(text), "--on", "riscv", "-o", str(tmp_path / "two.elf")]) == 0
+    assert main(["debug", str(tmp_path / "two.elf"), "--on", "riscv", "-x", "info code", "-x", "break 3"]) == 1
+    told = capsys.readouterr()
+    assert "addi a0, zero, 7" in told.out or "li a0, 7" in told.out
+    assert "error[PL1505]" in told.err
