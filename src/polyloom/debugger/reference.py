@@ -144,7 +144,7 @@ def make_reference(subject: Subject, values: Mapping[str, int], inputs: Arrays) 
         given = {s.name: inputs[s.name] for s in nest.storage if s.role == "argument" and s.name in inputs}
         try:
             made = with_deep_stack(interpret_stores)(nest, sizes, given, found.note)
-            # Loops may have other arithmetic than the machine, such as another format of floats: then its oracle decides.
+            # Loops may have other arithmetic than the machine, as another format of floats: then its oracle decides.
             if _agrees(subject, values, inputs, made):
                 return found
         except (MemoryError, PolyloomError):

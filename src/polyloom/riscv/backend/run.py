@@ -81,9 +81,7 @@ class Prepared:
     guard: int
 
 
-def prepare_call(
-    image: Image, function: Function, arguments: Sequence[Argument], core: Core | None = None
-) -> Prepared:
+def prepare_call(image: Image, function: Function, arguments: Sequence[Argument], core: Core | None = None) -> Prepared:
     """Call of the entry function of an image, with its arguments where the calling convention has them. Errors: PL0605,
     PL0910.
     """
