@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -18,8 +18,8 @@ _AROUND: Final = 5
 
 def print_value(text: str, value: Any) -> list[str]:
     """`C[1, 2] = 0.5`; an array on lines of its own."""
-    if isinstance(value, np.ndarray) and value.ndim:
-        return [f"{text} =", *np.array2string(value, threshold=400).splitlines()]
+    if isinstance(value, np.ndarray) and cast("np.ndarray[Any, Any]", value).ndim:
+        return [f"{text} =", *np.array2string(cast("np.ndarray[Any, Any]", value), threshold=400).splitlines()]
     return [f"{text} = {value}"]
 
 

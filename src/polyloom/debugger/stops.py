@@ -40,7 +40,7 @@ class Stops:
     inside: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     count: int = 0
 
-    def reached(self, session: Session) -> str:
+    def stop_reason(self, session: Session) -> str:
         """Why the run stops after the last step; empty where it goes on."""
         found = [self._point(point, session) for point in self.points.values()]
         found += [self._watch(number, session) for number in self.watched]
@@ -94,7 +94,7 @@ def _address(where: str, session: Session) -> tuple[Callable[[Entry], bool], str
     try:
         address = int(where[1:], 0)
     except ValueError:
-        raise _no_place(where, "write an address as in `break *0x10078`") from None
+        raise _place_error(where, "write an address as in `break *0x10078`") from None
     known = [code.address for code in session.machine.code()]
     if address not in known:
         here = [at for at in known if at >= address]
@@ -155,9 +155,9 @@ def _operation(name: str, session: Session) -> tuple[Callable[[Entry], bool], st
     if name not in words and not session.machine.code():
         words = {name}
     if name not in words:
-        raise _no_place(name, nearest(name, sorted(words), "operation"))
+        raise _place_error(name, nearest(name, sorted(words), "operation"))
     return (lambda entry: name in (entry.event.operation, *entry.event.text.split()[:2])), name, "", False
 
 
-def _no_place(where: str, help: str | None) -> PolyloomError:
+def _place_error(where: str, help: str | None) -> PolyloomError:
     return input_error("PL1504", f"'{where}' is no place in the program", help=help)

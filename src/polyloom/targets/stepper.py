@@ -29,7 +29,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredElement:
     """Element of an array of the source that an event has stored, with its value as a NumPy scalar."""
 
     array: str
@@ -53,12 +53,12 @@ class Event:
     iteration: tuple[tuple[str, int], ...] = ()
     reads: tuple[Operand, ...] = ()
     writes: tuple[Operand, ...] = ()
-    stores: tuple[Stored, ...] = ()
+    stores: tuple[StoredElement, ...] = ()
     result: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class Snapshot:
     """Snapshot: the bytes that it takes, and what the stepper that made it restores."""
 
     bytes: int
@@ -113,15 +113,15 @@ class Stepper(Protocol):
         ...
 
     @property
-    def ended(self) -> bool: ...
+    def is_ended(self) -> bool: ...
 
     def step(self) -> Sequence[Event]:
         """The next cycle in which something happens, and the operations that are issued in it."""
         ...
 
-    def save(self) -> Saved: ...
+    def save(self) -> Snapshot: ...
 
-    def restore(self, saved: Saved) -> None: ...
+    def restore(self, saved: Snapshot) -> None: ...
 
     def arrays(self) -> Arrays:
         """Arrays and scalars of the source by name, as they stand in memory now."""
