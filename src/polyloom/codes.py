@@ -1681,4 +1681,8 @@ CODES: dict[str, tuple[str, str]] = {
         "`--until-wrong` needs a source to compare with. Commands come from a terminal, from the standard input, or "
         "from `--command`.",
     ),
+    "PL1509": (
+        "port that cannot be listened on",
+        "`--gdb PORT` waits for GDB on a port of this host. Another program has this one, or it is no port.",
+    ),
 }

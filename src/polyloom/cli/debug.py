@@ -22,10 +22,11 @@ from polyloom.cli.named_arrays import read_arrays
 from polyloom.cli.simulate import load_program
 from polyloom.debugger.commands import Debugger
 from polyloom.debugger.entry_point import is_program, open_debugger
+from polyloom.debugger.gdb import serve
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import source_file
 from polyloom.targets import registry
-from polyloom.targets.options import verb_options
+from polyloom.targets.options import integer, verb_options
 
 _PROMPT: Final = "(polyloom) "
 
@@ -33,6 +34,8 @@ _PROMPT: Final = "(polyloom) "
 def execute(options: Request) -> Answer:
     shared.check_seed(options.seed)
     of = _open(options)
+    if options.port is not None:
+        return Answer({}, streamed=serve(of.session, integer(options.port, "--gdb")))
     commands = [*(["until-wrong"] if options.until_wrong else []), *options.commands]
     if commands:
         return _run_commands(of, commands)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -137,4 +137,32 @@ class Stepper(Protocol):
 
     def code(self) -> Sequence[Code]:
         """The words of the program."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HartState:
+    """State of a RISC-V hart: its program counter, the integer registers, and the bits of floating-point registers."""
+
+    pc: int
+    x: tuple[int, ...]
+    f: tuple[int, ...] = ()
+
+
+@runtime_checkable
+class HartMachine(Protocol):
+    """Stepper whose units are RISC-V harts, as GDB sees them. `harts` are the units of their events, in the order of
+    threads, and `xlen` the bits of their integer registers.
+    """
+
+    @property
+    def harts(self) -> Sequence[str]: ...
+
+    @property
+    def xlen(self) -> int: ...
+
+    def hart_state(self, hart: int) -> HartState: ...
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        """Bytes of memory, fewer where there is none."""
         ...

@@ -31,7 +31,7 @@ from polyloom.riscv.model import Machine
 from polyloom.riscv.names import Isa
 from polyloom.targets.forms import function
 from polyloom.targets.provenance import Provenance, place_provenance
-from polyloom.targets.stepper import Code, Event, Operand, Region, Snapshot, StoredElement, element_name
+from polyloom.targets.stepper import Code, Event, HartState, Operand, Region, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job
 
 _PAGE: Final = 4096
@@ -62,7 +62,8 @@ class HartStepper:
 
     def __init__(self, machine: Machine, image: Image, data: bytes, end: int, regions: Sequence[Region]) -> None:
         self.machine: Final = machine
-        self._image, self._data, self._end, self._regions = image, data, end, regions
+        self._image, self._data, self._end = image, data, end
+        self.regions: Final = regions
         self._lines = source_lines.decode_lines(data)
         self.pc, self._executed, self._ended = machine.entry, 0, False
         self._decoded = dict[int, _DecodedInstruction]()
@@ -118,8 +119,8 @@ class HartStepper:
         self.pc, self._executed, self._ended = state.pc, state.executed, state.is_ended
 
     def arrays(self) -> Arrays:
-        found = {r.name: np.frombuffer(self.machine.read(r.address, r.size), r.dtype) for r in self._regions}
-        return {**self.scalars, **{r.name: found[r.name].reshape(r.shape) for r in self._regions}}
+        found = {r.name: np.frombuffer(self.machine.read(r.address, r.size), r.dtype) for r in self.regions}
+        return {**self.scalars, **{r.name: found[r.name].reshape(r.shape) for r in self.regions}}
 
     def registers(self) -> Mapping[str, Mapping[str, str]]:
         x, f = self.machine.x, self.machine.f
@@ -132,6 +133,23 @@ class HartStepper:
 
     def code(self) -> Sequence[Code]:
         return self._code
+
+    @property
+    def harts(self) -> Sequence[str]:
+        return (UNIT,)
+
+    @property
+    def xlen(self) -> int:
+        return self.machine.isa.xlen
+
+    def hart_state(self, hart: int) -> HartState:
+        del hart
+        floats = tuple(self.machine.f) if "f" in self.machine.isa.extensions else ()
+        return HartState(self.pc, tuple(self.machine.x), floats)
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        end = min(address + size, self.machine.base + self.machine.size)
+        return self.machine.read(address, end - address) if self.machine.base <= address < end else b""
 
     @cached_property
     def _code(self) -> tuple[Code, ...]:
@@ -171,7 +189,7 @@ class HartStepper:
                 self._clean[page] = self.machine.read(page, _PAGE)
 
     def _region(self, address: int, size: int) -> Region | None:
-        return next((r for r in self._regions if address < r.address + r.size and r.address < address + size), None)
+        return next((r for r in self.regions if address < r.address + r.size and r.address < address + size), None)
 
     def _memory_operand(self, address: int, size: int) -> Operand:
         region = self._region(address, size)

@@ -31,7 +31,7 @@ from polyloom.targets.minion.words import isa
 from polyloom.targets.minion.words.note import Note
 from polyloom.targets.minion.words.program import load
 from polyloom.targets.provenance import Provenance, place_provenance
-from polyloom.targets.stepper import Code, Event, Operand, Snapshot, StoredElement, element_name
+from polyloom.targets.stepper import Code, Event, HartState, Operand, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job, Loaded
 
 if TYPE_CHECKING:
@@ -121,6 +121,25 @@ class MinionStepper:
 
     def code(self) -> Sequence[Code]:
         return self._code
+
+    @property
+    def harts(self) -> Sequence[str]:
+        return [_hart_name(hart) for hart in self._known_harts()]
+
+    @property
+    def xlen(self) -> int:
+        return 64
+
+    def hart_state(self, hart: int) -> HartState:
+        pc, x, f, _ = self._chip.registers(hart)
+        # The first lane of a vector register is its scalar.
+        return HartState(pc, tuple(x), tuple(lanes[0] for lanes in f))
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        try:
+            return self._chip.read(address, size)
+        except ValueError:
+            return b""
 
     @cached_property
     def _code(self) -> tuple[Code, ...]:

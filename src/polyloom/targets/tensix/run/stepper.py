@@ -21,7 +21,7 @@ from polyloom.riscv import source_lines
 from polyloom.riscv.encode import Flow, flow_of_word, register_name
 from polyloom.riscv.isa import X_NAMES
 from polyloom.targets.provenance import place_provenance
-from polyloom.targets.stepper import Code, Event, Operand, Snapshot, StoredElement, element_name
+from polyloom.targets.stepper import Code, Event, HartState, Operand, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job
 from polyloom.targets.tensix.options import CORES
 from polyloom.targets.tensix.run import stages
@@ -101,6 +101,20 @@ class TileStepper:
     def code(self) -> Sequence[Code]:
         known = zip(self._lines.addresses, self._lines.places, strict=True)
         return [Code(address, "", "code", place_provenance(place)) for address, place in known]
+
+    @property
+    def harts(self) -> Sequence[str]:
+        return CORES
+
+    @property
+    def xlen(self) -> int:
+        return 32
+
+    def hart_state(self, hart: int) -> HartState:
+        return HartState(self._tile.native.pc(hart), tuple(self._tile.native.registers(hart)))
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        return self._tile.l1[address : address + size].tobytes()
 
     def _open(self) -> Tile:
         limits = stages.Limits(self._job.options.hazards, self._job.options.max_cycles, True)
