@@ -39,6 +39,7 @@ def execute(options: Request) -> Answer:
     commands = [*(["until-wrong"] if options.until_wrong else []), *options.commands]
     if commands:
         return _run_commands(of, commands)
+    # A process without a console has no stream.
     if sys.stdin is None or not sys.stdin.isatty():
         return _run_commands(of, _piped_commands())
     return Answer({}, streamed=_prompt(of))
@@ -78,6 +79,7 @@ def _run_commands(of: Debugger, commands: list[str]) -> Answer:
         lines += answer
     session = of.session
     data = {"commands": told, "cycle": session.cycle, "position": session.position, "ended": session.is_ended}
+    # A wrong value decides the exit code before a fault, which may follow from it.
     wrong = of.verdict.diagnostic if of.verdict is not None else None
     faults = session.fault.diagnostics if session.fault is not None else ()
     return Answer(data, "\n".join(lines), (*found, *([wrong] if wrong else ()), *faults))

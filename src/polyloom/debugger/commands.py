@@ -110,6 +110,7 @@ def _stepi(of: Debugger, rest: str) -> list[str]:
 def _step_until_change(of: Debugger, rest: str, what: Callable[[Entry], Any]) -> list[str]:
     """Steps until `what` of the unit that was active first is another one."""
     for _ in range(_count(rest)):
+        # Units run side by side: one of them is followed, the first that is active.
         first = next((e for e in of.session.last if what(e)), None)
         reason = False
         while not of.session.is_ended and not reason:
@@ -190,6 +191,7 @@ def _delete(of: Debugger, rest: str) -> list[str]:
 
 def _go_back(of: Debugger, rest: str) -> list[str]:
     of.session.seek(max(0, of.session.position - _count(rest)))
+    # Whether a unit is inside a line is known again after the next step.
     of.stops.inside.clear()
     return of.describe_position()
 

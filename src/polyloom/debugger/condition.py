@@ -81,6 +81,7 @@ def read_condition(text: str, session: Session) -> Condition:
     loops = session.loops
     arrays, registers = session.machine.arrays(), _flatten(session.machine.registers())
     known = [*arrays, *loops, *registers, *EVENTS, *_COUNTS]
+    # Everything is checked before anything runs: a mistake must not show after an hour.
     for node in ast.walk(tree):
         _check_node(text.strip(), node)
         if isinstance(node, ast.Name) and node.id not in known:
@@ -174,6 +175,7 @@ class _Evaluation:
             case ast.Subscript(value=ast.Name(id=name), slice=index):
                 return self.element(node, name, index)
             case ast.BinOp(left=left, op=op, right=right):
+                # Floats overflow without a fault, as on the machines.
                 with np.errstate(all="ignore"):
                     return self.safely(node, lambda: _BINARY[type(op)](self.value(left), self.value(right)))
             case ast.UnaryOp(op=op, operand=operand):

@@ -75,6 +75,7 @@ class Stub:
                 self.session.step()
             if self.session.fault is not None:
                 return f"T{_FAULT}thread:{self.thread:x};"
+            # W is the end of the process; its exit code is not kept.
             if self.session.is_ended and not back:
                 return "W00"
             reason = self._stop_reason()
@@ -88,6 +89,7 @@ class Stub:
             if now != before:
                 self.watched[address, size] = now
                 return f"watch:{address:x};"
+        # Only a hart that has just moved may have reached an address: others would stop again and again.
         units = {entry.event.unit for entry in self.session.last}
         for hart, unit in enumerate(self.machine.harts):
             if unit in units and self.machine.hart_state(hart).pc in self.breakpoints:

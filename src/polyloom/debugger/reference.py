@@ -98,6 +98,7 @@ class Reference:
         if known is None:
             # The source stores nothing there: an array of the compiler's, or an element that the machine writes back.
             return None
+        # From the last match itself on: a machine may write the same value twice, as partial tiles do.
         start = cursor.get(element, 0)
         for n in range(max(start - 1, 0), len(known)):
             if is_equal(known[n].value, stored.value):
@@ -124,6 +125,7 @@ class Reference:
 
 def is_equal(a: Any, b: Any) -> bool:
     """Equality bit for bit; NaNs are equal, whatever their bits."""
+    # Payloads of NaNs differ between machines, as IEEE 754-2008, 6.2.3, allows.
     if a != a and b != b:
         return True
     return bool(np.asarray(a, np.asarray(b).dtype).tobytes() == np.asarray(b).tobytes())
@@ -162,6 +164,7 @@ def _is_exact(subject: Subject) -> bool:
 
 
 def _final_values(subject: Subject, values: Mapping[str, int], inputs: Arrays) -> Reference | None:
+    # The first that judges is nearest to the machine; those behind it are nearer to the user.
     for oracle in subject.oracles:
         outputs = oracle.outputs(values, {n: a.copy() for n, a in inputs.items()}) if oracle.judges else None
         if outputs is not None:

@@ -139,6 +139,7 @@ class Session:
 
     def seek(self, position: int) -> None:
         """Go to a position, before the present one or behind it; the end where there are not so many."""
+        # A fault may have left the machine in the middle of a cycle: only a snapshot is a state to go on from.
         if position < self.position or self.fault is not None:
             self._restore(max(0, position))
         while self.position < position and not self.is_ended:
@@ -160,6 +161,7 @@ class Session:
         number = len(self._at)
         self._units[event.unit] = None
         self._at.append(self.position)
+        # Operands are looked up before results are entered: an instruction may read the register that it writes.
         known = [self._writers.get(operand.key) if operand.key is not None else None for operand in event.reads]
         reads = tuple(_with_value(operand, writer) for operand, writer in zip(event.reads, known, strict=True))
         matches = self.reference.match(event, self._cursor) if self.reference else ()
@@ -172,11 +174,13 @@ class Session:
         for operand in event.writes:
             if operand.key is not None:
                 self._writers[operand.key] = number, operand.value
+            # Names are what people ask for; several keys may share one.
             self._writers["name", operand.name] = number, operand.value
         self._log[number] = entry
         return entry
 
     def _evict(self) -> None:
+        # A dictionary keeps the order of insertion: the first is the oldest.
         while len(self._log) > _KEPT:
             del self._log[next(iter(self._log))]
 
@@ -188,6 +192,7 @@ class Session:
         """Drops every second snapshot, the first never, until the rest fits."""
         while self.snapshot_bytes > self._limit and len(self._snapshots) > 1:
             self.period *= 2
+            # The start stays: going back must always be possible.
             self._snapshots = self._snapshots[::2]
 
     def _restore(self, position: int) -> None:

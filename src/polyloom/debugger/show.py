@@ -49,6 +49,7 @@ def list_source(session: Session, texts: Mapping[str, str], line: int | None) ->
     lines, middle = texts[place.file].splitlines(), line or place.line
     coded = {p.line for p in places}
     shown = range(max(1, middle - _AROUND), min(len(lines), middle + _AROUND) + 1)
+    # An arrow marks where the run is, a star what has code.
     marks = {n: "=>" if here is not None and n == here.line else " *" if n in coded else "  " for n in shown}
     return [f"{marks[n]} {n:4}  {lines[n - 1]}".rstrip() for n in shown]
 

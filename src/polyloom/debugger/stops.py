@@ -49,6 +49,7 @@ class Stops:
     def _point(self, point: Breakpoint, session: Session) -> str:
         hit: Entry | None = None
         for entry in session.last:
+            # Units are apart: one may be in the line while another enters it.
             key = point.number, entry.event.unit
             is_met = point.meets(entry)
             if is_met and not (point.entered and key in self.inside):
@@ -140,6 +141,7 @@ def _line(file: str | None, line: int, session: Session) -> tuple[Callable[[Entr
     later = [known for known in lines if known >= line]
     if not later:
         raise input_error("PL1504", f"line {line} has no code, nor has one behind it", help=f"write {max(lines)}")
+    # GDB does the same with lines that have no code.
     taken = min(later)
     note = "" if taken == line else f"line {line} has no code; the next one that has some is {taken}"
 

@@ -64,6 +64,7 @@ def run_until_wrong(session: Session) -> Verdict:
     compared = 0
     while not session.is_ended:
         for entry in session.step():
+            # Without all values of the source, what is stored is compared at the end.
             compared += len(entry.matches) if entry.matches else len(entry.event.stores)
             if (wrong := entry.wrong) is not None and wrong.expected is not None:
                 element = _name(wrong.stored.array, wrong.stored.index)

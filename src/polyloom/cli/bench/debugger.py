@@ -36,6 +36,7 @@ def rows() -> Iterator[dict[str, object]]:
 
 
 def _time_steps(session: Session) -> Iterator[float]:
+    # Single steps: the longest one includes a snapshot.
     while not session.is_ended:
         start = perf_counter()
         session.step()

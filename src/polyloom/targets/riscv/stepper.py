@@ -84,6 +84,7 @@ class HartStepper:
         x, f, pc = self.machine.x, self.machine.f, self.pc
         flow, isa = here.flow, self.machine.isa
         address = flow.address(x, isa.xlen) if flow.direction else 0
+        # Operands are read before the instruction, results behind it.
         reads = [_register_operand(register, x, f) for register in flow.reads]
         if flow.direction in ("load", "atomic"):
             reads.append(self._memory_operand(address, flow.size))
@@ -113,6 +114,7 @@ class HartStepper:
 
     def restore(self, saved: Snapshot) -> None:
         state = cast(_State, saved.state)
+        # What was written after the snapshot becomes clean again.
         for page, clean in self._clean.items():
             self.machine.write(page, state.pages.get(page, clean))
         self.machine.set_registers(state.x, state.f, state.fcsr)

@@ -70,9 +70,11 @@ class BeltStepper:
 
     def restore(self, saved: Snapshot) -> None:
         cycle, self._ended = saved.state
+        # The model writes to these bytes in place: the memory goes back with them.
         for (_, held, _), initial in zip(self._ranges, self._initial, strict=True):
             held[...] = initial
         self._native = belt.Stepper(self._code, self._ranges, self._given)
+        # Operations are numbered though nobody is told, so that makers are as before.
         if cycle:
             self._native.advance(cycle, False)
 

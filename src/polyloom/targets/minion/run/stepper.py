@@ -100,6 +100,7 @@ class MinionStepper:
     def restore(self, saved: Snapshot) -> None:
         self._steps, self._cycle, self._ended = saved.state
         self._chip, self._registers = self._open(), {}
+        # The chip is deterministic: as many events lead to the same state.
         for _ in range(self._steps):
             self._chip.advance()
         self._outputs = self._read_outputs()
@@ -157,6 +158,7 @@ class MinionStepper:
 
     def _open(self) -> Chip:
         chip = model.load_chip(self._program, execute.input_bytes(self._note, self._inputs), self._setup)
+        # One cycle ahead at most: harts then issue in the order of time, an instruction per step.
         chip.start(self._program.entry, 1)
         return chip
 

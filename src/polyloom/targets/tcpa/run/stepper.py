@@ -94,6 +94,7 @@ class ArrayStepper:
         if self._phase.number + 1 == len(self._steps):
             self._ended = True
             return ()
+        # Phases run one after another on one clock; transfers between them have no events.
         self._start = self.cycle + 1
         self._phase = self._open(self._phase.number + 1)
         return self.step()
@@ -202,6 +203,7 @@ def _resolve(p: _Phase, rows: Sequence[tuple[int, int, int, int, int, int]]) -> 
     """Node and iteration of each operation; -1 where nothing is known."""
     if p.known is None or not rows:
         return [-1] * len(rows), [()] * len(rows)
+    # Values are 64 bits without a sign; what is looked at of a row is small.
     columns = np.array(rows, np.uint64).astype(np.int64)
     found = resolve_events(columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 4], p.concrete, p.known)
     return found.node.tolist(), [tuple(point) for point in found.iteration.tolist()]

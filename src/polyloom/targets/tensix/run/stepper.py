@@ -75,6 +75,7 @@ class TileStepper:
     def restore(self, saved: Snapshot) -> None:
         cycle, self._ended = saved.state
         self._tile, self._quiet = self._open(), 0
+        # The tile has no state outside itself: as many cycles lead to the same.
         for _ in range(cycle):
             self._tile.native.step()
         self._seen = len(self._tile.native.events_from(0))
@@ -165,6 +166,7 @@ class TileStepper:
     def _core_event(self, core: int, unit: str, text: str, word: int, pc: int) -> Event:
         """Instruction of a core, with its registers behind it."""
         flow = flow_of_word(word, CORE_ISA) if word & 3 == 3 else None
+        # Registers are read behind the instruction; its operands that it overwrites show the result.
         x, place = self._tile.native.registers(core), place_provenance(origin(self._lines, pc))
         flow = flow or Flow((), ())
 
