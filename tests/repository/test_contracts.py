@@ -39,7 +39,7 @@ KINDS: Final[Mapping[str, type[Contract]]] = {
 SMALL: Final = 20
 LARGER: Final = {
     "analysis": 34,
-    "cli": 33,
+    "cli": 34,
     "cli/bench": 41,
     "exploration": 23,
     "frontend/c": 26,

@@ -67,6 +67,7 @@ class Request(argparse.Namespace):
     timeout: str | None
     commands: list[str]
     until_wrong: bool
+    port: str | None
 
 
 Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]  # it has no public name

@@ -8,7 +8,8 @@ history where `prompt_toolkit` is installed, and is a plain line elsewhere.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Final
 
@@ -21,10 +22,11 @@ from polyloom.cli.named_arrays import read_arrays
 from polyloom.cli.simulate import load_program
 from polyloom.debugger.commands import Debugger
 from polyloom.debugger.entry_point import is_program, open_debugger
+from polyloom.debugger.gdb import serve
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import source_file
 from polyloom.targets import registry
-from polyloom.targets.options import verb_options
+from polyloom.targets.options import integer, verb_options
 
 _PROMPT: Final = "(polyloom) "
 
@@ -32,9 +34,12 @@ _PROMPT: Final = "(polyloom) "
 def execute(options: Request) -> Answer:
     shared.check_seed(options.seed)
     of = _open(options)
+    if options.port is not None:
+        return Answer({}, streamed=serve(of.session, integer(options.port, "--gdb")))
     commands = [*(["until-wrong"] if options.until_wrong else []), *options.commands]
     if commands:
         return _run_commands(of, commands)
+    # A process without a console has no stream.
     if sys.stdin is None or not sys.stdin.isatty():
         return _run_commands(of, _piped_commands())
     return Answer({}, streamed=_prompt(of))
@@ -73,7 +78,8 @@ def _run_commands(of: Debugger, commands: list[str]) -> Answer:
         told.append({"command": command, "output": answer})
         lines += answer
     session = of.session
-    data = {"commands": told, "cycle": session.cycle, "position": session.position, "ended": session.ended}
+    data = {"commands": told, "cycle": session.cycle, "position": session.position, "ended": session.is_ended}
+    # A wrong value decides the exit code before a fault, which may follow from it.
     wrong = of.verdict.diagnostic if of.verdict is not None else None
     faults = session.fault.diagnostics if session.fault is not None else ()
     return Answer(data, "\n".join(lines), (*found, *([wrong] if wrong else ()), *faults))
@@ -92,7 +98,7 @@ def _piped_commands() -> list[str]:
 def _prompt(of: Debugger) -> Iterator[str]:
     """Answers of commands that a person types; an empty line repeats the last one, as in GDB."""
     last = ""
-    yield from of.where()
+    yield from of.describe_position()
     for line in _typed_lines():
         last = line.strip() or last
         try:
@@ -105,12 +111,10 @@ def _prompt(of: Debugger) -> Iterator[str]:
 
 def _typed_lines() -> Iterator[str]:
     """Lines of the terminal until it ends; an interrupt gives up a line, not the session."""
-    read = input
+    read: Callable[[str], str] = input
     # Imported when used: it belongs to the extra `debug`, which an installation may lack.
     if find_spec("prompt_toolkit") is not None:
-        from prompt_toolkit import PromptSession
-
-        read = PromptSession[str]().prompt
+        read = import_module("prompt_toolkit").PromptSession().prompt
     while True:
         try:
             yield read(_PROMPT)

@@ -87,6 +87,8 @@ def debug(parser: Parser) -> None:
     group.add_argument("--until-wrong", dest="until_wrong", action="store_true", help=help)
     help = "of a program file: the source that it was compiled from; may be repeated"
     group.add_argument("--source", dest="sources", metavar="FILE", action="append", default=[], help=help)
+    help = "serve GDB's remote protocol on a port of this host, for harts of RISC-V (0: any port)"
+    group.add_argument("--gdb", dest="port", metavar="PORT", help=help)
     target_flags.target_options(parser, "run")
 
 

@@ -19,7 +19,7 @@ from polyloom.debugger.session import Entry, Session
 from polyloom.debugger.show import list_code, list_registers, list_source, print_value
 from polyloom.debugger.stops import Stops, read_breakpoint
 from polyloom.debugger.wrong import Verdict, run_until_wrong
-from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.diagnostics import input_error, nearest
 
 HELP: Final = (
     ("step [N]", "to another line or iteration of the source (s)"),
@@ -72,21 +72,21 @@ class Debugger:
     def run(self, stops: Callable[[], str]) -> list[str]:
         """Steps until `stops` gives a reason, or a breakpoint does, or nothing is left."""
         session = self.session
-        while not session.ended:
+        while not session.is_ended:
             session.step()
-            if reason := "\n".join(text for text in (stops(), self.stops.reached(session)) if text):
-                return [*reason.split("\n"), *self.where()]
-        return self.where()
+            if reason := "\n".join(text for text in (stops(), self.stops.stop_reason(session)) if text):
+                return [*reason.split("\n"), *self.describe_position()]
+        return self.describe_position()
 
-    def where(self) -> list[str]:
+    def describe_position(self) -> list[str]:
         """Position: the operations of the last step, or how the run ended."""
         session = self.session
         head = f"cycle {session.cycle}, position {session.position}"
         if session.fault is not None:
             return [f"{head}: fault", *(d.render() for d in session.fault.diagnostics)]
-        if session.machine.ended and not session.last:
+        if session.machine.is_ended and not session.last:
             return [f"{head}: the program has ended"]
-        return [head + (", the program has ended" if session.machine.ended else ""), *self._events(session.last)]
+        return [head + (", the program has ended" if session.machine.is_ended else ""), *self._events(session.last)]
 
     def _events(self, entries: Sequence[Entry]) -> list[str]:
         return [describe_event(entry, self.texts) for entry in entries]
@@ -104,31 +104,32 @@ def _count(text: str, least: int = 1) -> int:
 def _stepi(of: Debugger, rest: str) -> list[str]:
     for _ in range(_count(rest)):
         of.session.step()
-    return of.where()
+    return of.describe_position()
 
 
-def _changed(of: Debugger, rest: str, what: Callable[[Entry], Any]) -> list[str]:
+def _step_until_change(of: Debugger, rest: str, what: Callable[[Entry], Any]) -> list[str]:
     """Steps until `what` of the unit that was active first is another one."""
     for _ in range(_count(rest)):
+        # Units run side by side: one of them is followed, the first that is active.
         first = next((e for e in of.session.last if what(e)), None)
         reason = False
-        while not of.session.ended and not reason:
+        while not of.session.is_ended and not reason:
             entries = of.session.step()
             own = [e for e in entries if what(e) and (first is None or e.event.unit == first.event.unit)]
             reason = any(first is None or what(e) != what(first) for e in own)
-            if hit := of.stops.reached(of.session):
-                return [*hit.split("\n"), *of.where()]
-    return of.where()
+            if hit := of.stops.stop_reason(of.session):
+                return [*hit.split("\n"), *of.describe_position()]
+    return of.describe_position()
 
 
 def _step(of: Debugger, rest: str) -> list[str]:
-    return _changed(of, rest, lambda e: (e.event.place.line, e.event.iteration) if e.event.place else None)
+    return _step_until_change(of, rest, lambda e: (e.event.place.line, e.event.iteration) if e.event.place else None)
 
 
 def _iterate(of: Debugger, rest: str) -> list[str]:
     if not of.session.loops:
         raise input_error("PL1505", "the program tells no iterations", help="step by `stepi`, or break at an address")
-    return _changed(of, rest, lambda e: e.event.iteration or None)
+    return _step_until_change(of, rest, lambda e: e.event.iteration or None)
 
 
 def _advance(of: Debugger, rest: str) -> list[str]:
@@ -143,7 +144,7 @@ def _advance(of: Debugger, rest: str) -> list[str]:
     return [*([note] if note else []), *of.run(stops)]
 
 
-def _until(of: Debugger, rest: str) -> list[str]:
+def _run_until(of: Debugger, rest: str) -> list[str]:
     condition = read_condition(rest, of.session)
 
     def stops() -> str:
@@ -156,7 +157,7 @@ def _until(of: Debugger, rest: str) -> list[str]:
 
 def _continue(of: Debugger, rest: str) -> list[str]:
     if rest.startswith("until "):
-        return _until(of, rest.removeprefix("until "))
+        return _run_until(of, rest.removeprefix("until "))
     return of.run(lambda: "")
 
 
@@ -188,17 +189,18 @@ def _delete(of: Debugger, rest: str) -> list[str]:
     return []
 
 
-def _back(of: Debugger, rest: str) -> list[str]:
+def _go_back(of: Debugger, rest: str) -> list[str]:
     of.session.seek(max(0, of.session.position - _count(rest)))
+    # Whether a unit is inside a line is known again after the next step.
     of.stops.inside.clear()
-    return of.where()
+    return of.describe_position()
 
 
 def _start(of: Debugger, rest: str) -> list[str]:
     del rest
     of.session.seek(0)
     of.stops.inside.clear()
-    return of.where()
+    return of.describe_position()
 
 
 def _print(of: Debugger, rest: str) -> list[str]:
@@ -209,10 +211,10 @@ def _print(of: Debugger, rest: str) -> list[str]:
         return [
             f"{unit}: {rest} = {held[rest]}" for unit, held in of.session.machine.registers().items() if rest in held
         ]
-    if rest not in of.session.loops and (found := of.session.writer(rest)) is not None and not rest.isidentifier():
-        pass  # an element of an array: its value in memory is printed below
-    elif found is not None and rest not in of.session.machine.arrays():
-        return [describe_event(found, of.texts)]
+    arrays, written = of.session.machine.arrays(), of.session.writer(rest)
+    # Names of operations; elements and loops are expressions.
+    if rest.isidentifier() and written is not None and rest not in arrays and rest not in of.session.loops:
+        return [describe_event(written, of.texts)]
     return print_value(rest, read_condition(rest, of.session).value(of.session))
 
 
@@ -233,9 +235,9 @@ def _find_value(of: Debugger, name: str) -> Entry:
     raise input_error("PL1507", f"nothing has made a value `{name}` so far", help=help)
 
 
-def _where(of: Debugger, rest: str) -> list[str]:
+def _show_position(of: Debugger, rest: str) -> list[str]:
     del rest
-    return of.where()
+    return of.describe_position()
 
 
 def _list(of: Debugger, rest: str) -> list[str]:
@@ -267,14 +269,14 @@ def _info(of: Debugger, rest: str) -> list[str]:
     raise input_error("PL1501", f"there is no `info {what}`", help=nearest(what, known, "subject"))
 
 
-def _until_wrong(of: Debugger, rest: str) -> Iterator[str]:
+def _find_first_wrong(of: Debugger, rest: str) -> Iterator[str]:
     del rest
     if of.session.reference is None:
         help = "give the source instead of a file that was made of it"
         raise input_error("PL1508", "there is no source to compare with", help=help)
     of.verdict = run_until_wrong(of.session)
     if of.session.fault is not None:
-        yield from of.where()
+        yield from of.describe_position()
     yield from of.verdict.lines(of.session, of.texts)
 
 
@@ -295,29 +297,18 @@ _COMMANDS: Final[Mapping[str, Callable[[Debugger, str], Sequence[str] | Iterator
     "iterate": _iterate,
     "advance": _advance,
     "continue": _continue,
-    "until": _until,
+    "until": _run_until,
     "break": _break,
     "watch": _watch,
     "delete": _delete,
-    "back": _back,
+    "back": _go_back,
     "start": _start,
     "print": _print,
     "origin": _origin,
-    "where": _where,
+    "where": _show_position,
     "list": _list,
     "info": _info,
-    "until-wrong": _until_wrong,
+    "until-wrong": _find_first_wrong,
     "quit": _quit,
     "help": _help,
 }
-
-
-def execute_all(of: Debugger, lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Commands one after another, each with its answer, until one of them quits."""
-    for line in lines:
-        if of.has_quit:
-            return
-        try:
-            yield line, of.execute(line)
-        except PolyloomError:
-            raise

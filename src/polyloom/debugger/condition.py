@@ -25,8 +25,8 @@ _BINARY: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
+    ast.Div: lambda a, b: a / b,
+    ast.FloorDiv: lambda a, b: a // b,
     ast.Mod: operator.mod,
 }
 _COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
@@ -81,6 +81,7 @@ def read_condition(text: str, session: Session) -> Condition:
     loops = session.loops
     arrays, registers = session.machine.arrays(), _flatten(session.machine.registers())
     known = [*arrays, *loops, *registers, *EVENTS, *_COUNTS]
+    # Everything is checked before anything runs: a mistake must not show after an hour.
     for node in ast.walk(tree):
         _check_node(text.strip(), node)
         if isinstance(node, ast.Name) and node.id not in known:
@@ -149,12 +150,14 @@ def _flatten(registers: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 def _number(text: str) -> Any:
     """Value of a register's text, of a FIFO that of its first token; NaN where it is no number."""
     word = text.split()[0] if text.split() else ""
-    for read in (lambda w: int(w, 0), float):
-        try:
-            return read(word)
-        except ValueError:
-            continue
-    return float("nan")
+    try:
+        return int(word, 0)
+    except ValueError:
+        pass  # a float, or no number
+    try:
+        return float(word)
+    except ValueError:
+        return float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,7 @@ class _Evaluation:
             case ast.Subscript(value=ast.Name(id=name), slice=index):
                 return self.element(node, name, index)
             case ast.BinOp(left=left, op=op, right=right):
+                # Floats overflow without a fault, as on the machines.
                 with np.errstate(all="ignore"):
                     return self.safely(node, lambda: _BINARY[type(op)](self.value(left), self.value(right)))
             case ast.UnaryOp(op=op, operand=operand):
@@ -190,7 +194,7 @@ class _Evaluation:
         if name in self.loops:
             return self.loops[name]
         if name in EVENTS:
-            return self.happened(name)
+            return self.event_happened(name)
         if name in _COUNTS:
             return self.session.cycle if name == "cycle" else self.session.position
         arrays = self.session.machine.arrays()
@@ -198,7 +202,7 @@ class _Evaluation:
             return arrays[name][()] if arrays[name].ndim == 0 else arrays[name]
         return _number(_flatten(self.session.machine.registers()).get(name, ""))
 
-    def happened(self, name: str) -> bool:
+    def event_happened(self, name: str) -> bool:
         if name == "fault":
             return self.session.fault is not None
         return any(has_nan(e) if name == "nan" else e.wrong is not None for e in self.session.last)

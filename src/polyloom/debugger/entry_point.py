@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -39,11 +39,12 @@ def debug(
     given = {**(values or {}), **more}
     if isinstance(program, Instance):
         return open_debugger(program, given, seed=seed, fill=fill)
-    if isinstance(program, str | PathLike) and is_program(fspath(program)):
-        loaded = api.load(program)
+    path = fspath(cast("str | PathLike[str]", program)) if isinstance(program, str | PathLike) else ""
+    if path and is_program(path):
+        loaded = api.load(path)
         assert isinstance(loaded, Instance)
         return open_debugger(loaded, given, seed=seed, fill=fill)
-    compiled = api.compile(program, on)
+    compiled = api.compile(cast(Any, program), on)
     sizes = {name: int(value) for name, value in given.items() if name in compiled.parameters}
     rest = {name: value for name, value in given.items() if name not in sizes}
     return open_debugger(compiled.prepare_instance(sizes), rest, seed=seed, fill=fill)

@@ -29,6 +29,7 @@ def list_origin(session: Session, entry: Entry, texts: Mapping[str, str], most: 
 
 def _walk(session: Session, first: Entry, texts: Mapping[str, str]) -> Iterator[str]:
     seen = {first.number}
+    # A stack of its own: chains are as long as sums, deeper than Python recurs.
     waiting: list[tuple[int, Entry]] = [(0, first)]
     while waiting:
         depth, entry = waiting.pop()

@@ -23,7 +23,7 @@ from polyloom.ir.nest import Assign
 from polyloom.ir.nest_interpret import interpret_stores
 from polyloom.recursion import with_deep_stack
 from polyloom.targets.provenance import Provenance, provenance
-from polyloom.targets.stepper import Event, Stored
+from polyloom.targets.stepper import Event, StoredElement
 from polyloom.targets.subject import Subject
 
 MOST: Final = 2_000_000
@@ -48,7 +48,7 @@ class Match:
     `expected` what the source would store next.
     """
 
-    stored: Stored
+    stored: StoredElement
     instance: Instance | None
     expected: Instance | None = None
 
@@ -92,21 +92,22 @@ class Reference:
             return ()
         return tuple(found for stored in event.stores if (found := self._match(stored, cursor)) is not None)
 
-    def _match(self, stored: Stored, cursor: dict[Hashable, int]) -> Match | None:
+    def _match(self, stored: StoredElement, cursor: dict[Hashable, int]) -> Match | None:
         element = stored.array, stored.index
         known = self.elements.get(element)
         if known is None:
             # The source stores nothing there: an array of the compiler's, or an element that the machine writes back.
             return None
+        # From the last match itself on: a machine may write the same value twice, as partial tiles do.
         start = cursor.get(element, 0)
         for n in range(max(start - 1, 0), len(known)):
-            if equal_values(known[n].value, stored.value):
+            if is_equal(known[n].value, stored.value):
                 cursor[element] = n + 1
                 cursor["instance", element, n] = 1
                 return Match(stored, known[n])
         return Match(stored, None, known[min(start, len(known) - 1)])
 
-    def missing(self, arrays: Arrays) -> list[tuple[Element, Instance, Any]]:
+    def list_missing(self, arrays: Arrays) -> list[tuple[Element, Instance, Any]]:
         """Elements that do not end as the source leaves them, with the values that they have."""
         found = list[tuple[Element, Instance, Any]]()
         for (name, index), known in self.elements.items():
@@ -116,18 +117,15 @@ class Reference:
 
     def _is_close(self, name: str, index: tuple[int, ...], expected: Any, value: Any) -> bool:
         bound = self.bounds.get(name)
-        if equal_values(expected, value) or bound is None:
-            return equal_values(expected, value)
+        if is_equal(expected, value) or bound is None:
+            return is_equal(expected, value)
         allowed = float(bound[index])
         return bool(np.isnan(allowed) or abs(float(expected) - float(value)) <= allowed)
 
-    def uncounted(self, matched: int) -> int:
-        """Values of the source without a counterpart among `matched` ones."""
-        return self.count - matched
 
-
-def equal_values(a: Any, b: Any) -> bool:
+def is_equal(a: Any, b: Any) -> bool:
     """Equality bit for bit; NaNs are equal, whatever their bits."""
+    # Payloads of NaNs differ between machines, as IEEE 754-2008, 6.2.3, allows.
     if a != a and b != b:
         return True
     return bool(np.asarray(a, np.asarray(b).dtype).tobytes() == np.asarray(b).tobytes())
@@ -144,7 +142,7 @@ def make_reference(subject: Subject, values: Mapping[str, int], inputs: Arrays) 
         given = {s.name: inputs[s.name] for s in nest.storage if s.role == "argument" and s.name in inputs}
         try:
             made = with_deep_stack(interpret_stores)(nest, sizes, given, found.note)
-            # Loops may have other arithmetic than the machine, as another format of floats: then its oracle decides.
+            # Loops may have other arithmetic than the machine, such as other floats: then its oracle decides.
             if _agrees(subject, values, inputs, made):
                 return found
         except (MemoryError, PolyloomError):
@@ -166,15 +164,16 @@ def _is_exact(subject: Subject) -> bool:
 
 
 def _final_values(subject: Subject, values: Mapping[str, int], inputs: Arrays) -> Reference | None:
+    # The first that judges is nearest to the machine; those behind it are nearer to the user.
     for oracle in subject.oracles:
         outputs = oracle.outputs(values, {n: a.copy() for n, a in inputs.items()}) if oracle.judges else None
         if outputs is not None:
-            bounds = {} if oracle.bounds is None else oracle.bounds(values, inputs, outputs)
-            return Reference(_last_instances(outputs), False, bounds, count=sum(a.size for a in outputs.values()))
+            bounds: Arrays = {} if oracle.bounds is None else oracle.bounds(values, inputs, outputs)
+            return Reference(_list_last_instances(outputs), False, bounds, count=sum(a.size for a in outputs.values()))
     return None
 
 
-def _last_instances(outputs: Arrays) -> dict[Element, list[Instance]]:
+def _list_last_instances(outputs: Arrays) -> dict[Element, list[Instance]]:
     return {
         (name, index): [Instance("", (), value, None)]
         for name, array in outputs.items()

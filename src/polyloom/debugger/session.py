@@ -17,7 +17,7 @@ from typing import Final
 
 from polyloom.debugger.reference import Match, Reference
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.stepper import Event, Operand, Saved, Stepper
+from polyloom.targets.stepper import Event, Operand, Snapshot, Stepper
 
 LIMIT: Final = 256 << 20
 """Bytes of all snapshots."""
@@ -47,10 +47,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
+class _Saved:
     position: int
     events: int
-    machine: Saved
+    machine: Snapshot
     writers: dict[Hashable, tuple[int, str]]
     cursor: dict[Hashable, int]
 
@@ -78,9 +78,9 @@ class Session:
         self._snapshots = [self._snapshot()]
 
     @property
-    def ended(self) -> bool:
+    def is_ended(self) -> bool:
         """Whether nothing is left to do, or a fault has ended the run."""
-        return self.machine.ended or self.fault is not None
+        return self.machine.is_ended or self.fault is not None
 
     @property
     def cycle(self) -> int:
@@ -92,7 +92,7 @@ class Session:
         return len(self._at)
 
     @property
-    def matched(self) -> int:
+    def match_count(self) -> int:
         """Values of the reference that have had a counterpart."""
         return sum(1 for key in self._cursor if isinstance(key, tuple) and key[:1] == ("instance",))
 
@@ -122,7 +122,7 @@ class Session:
 
     def step(self) -> tuple[Entry, ...]:
         """Next cycle in which something happens; a fault is kept in `fault`, and ends the run."""
-        if self.ended:
+        if self.is_ended:
             return ()
         try:
             events = self.machine.step()
@@ -134,14 +134,15 @@ class Session:
         self._evict()
         if self.position % self.period == 0 and self.position > self._snapshots[-1].position:
             self._snapshots.append(self._snapshot())
-            self._thin_out()
+            self._drop_snapshots()
         return self.last
 
     def seek(self, position: int) -> None:
         """Go to a position, before the present one or behind it; the end where there are not so many."""
+        # A fault may have left the machine in the middle of a cycle: only a snapshot is a state to go on from.
         if position < self.position or self.fault is not None:
             self._restore(max(0, position))
-        while self.position < position and not self.ended:
+        while self.position < position and not self.is_ended:
             self.step()
 
     def event(self, number: int) -> Entry:
@@ -160,6 +161,7 @@ class Session:
         number = len(self._at)
         self._units[event.unit] = None
         self._at.append(self.position)
+        # Operands are looked up before results are entered: an instruction may read the register that it writes.
         known = [self._writers.get(operand.key) if operand.key is not None else None for operand in event.reads]
         reads = tuple(_with_value(operand, writer) for operand, writer in zip(event.reads, known, strict=True))
         matches = self.reference.match(event, self._cursor) if self.reference else ()
@@ -172,22 +174,25 @@ class Session:
         for operand in event.writes:
             if operand.key is not None:
                 self._writers[operand.key] = number, operand.value
+            # Names are what people ask for; several keys may share one.
             self._writers["name", operand.name] = number, operand.value
         self._log[number] = entry
         return entry
 
     def _evict(self) -> None:
+        # A dictionary keeps the order of insertion: the first is the oldest.
         while len(self._log) > _KEPT:
             del self._log[next(iter(self._log))]
 
-    def _snapshot(self) -> _Snapshot:
+    def _snapshot(self) -> _Saved:
         saved = self.machine.save()
-        return _Snapshot(self.position, len(self._at), saved, dict(self._writers), dict(self._cursor))
+        return _Saved(self.position, len(self._at), saved, dict(self._writers), dict(self._cursor))
 
-    def _thin_out(self) -> None:
+    def _drop_snapshots(self) -> None:
         """Drops every second snapshot, the first never, until the rest fits."""
         while self.snapshot_bytes > self._limit and len(self._snapshots) > 1:
             self.period *= 2
+            # The start stays: going back must always be possible.
             self._snapshots = self._snapshots[::2]
 
     def _restore(self, position: int) -> None:

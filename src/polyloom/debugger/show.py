@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -18,8 +18,8 @@ _AROUND: Final = 5
 
 def print_value(text: str, value: Any) -> list[str]:
     """`C[1, 2] = 0.5`; an array on lines of its own."""
-    if isinstance(value, np.ndarray) and value.ndim:
-        return [f"{text} =", *np.array2string(value, threshold=400).splitlines()]
+    if isinstance(value, np.ndarray) and cast("np.ndarray[Any, Any]", value).ndim:
+        return [f"{text} =", *np.array2string(cast("np.ndarray[Any, Any]", value), threshold=400).splitlines()]
     return [f"{text} = {value}"]
 
 
@@ -49,6 +49,7 @@ def list_source(session: Session, texts: Mapping[str, str], line: int | None) ->
     lines, middle = texts[place.file].splitlines(), line or place.line
     coded = {p.line for p in places}
     shown = range(max(1, middle - _AROUND), min(len(lines), middle + _AROUND) + 1)
+    # An arrow marks where the run is, a star what has code.
     marks = {n: "=>" if here is not None and n == here.line else " *" if n in coded else "  " for n in shown}
     return [f"{marks[n]} {n:4}  {lines[n - 1]}".rstrip() for n in shown]
 

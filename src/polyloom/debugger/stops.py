@@ -40,7 +40,7 @@ class Stops:
     inside: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     count: int = 0
 
-    def reached(self, session: Session) -> str:
+    def stop_reason(self, session: Session) -> str:
         """Why the run stops after the last step; empty where it goes on."""
         found = [self._point(point, session) for point in self.points.values()]
         found += [self._watch(number, session) for number in self.watched]
@@ -49,6 +49,7 @@ class Stops:
     def _point(self, point: Breakpoint, session: Session) -> str:
         hit: Entry | None = None
         for entry in session.last:
+            # Units are apart: one may be in the line while another enters it.
             key = point.number, entry.event.unit
             is_met = point.meets(entry)
             if is_met and not (point.entered and key in self.inside):
@@ -94,7 +95,7 @@ def _address(where: str, session: Session) -> tuple[Callable[[Entry], bool], str
     try:
         address = int(where[1:], 0)
     except ValueError:
-        raise _no_place(where, "write an address as in `break *0x10078`") from None
+        raise _place_error(where, "write an address as in `break *0x10078`") from None
     known = [code.address for code in session.machine.code()]
     if address not in known:
         here = [at for at in known if at >= address]
@@ -140,6 +141,7 @@ def _line(file: str | None, line: int, session: Session) -> tuple[Callable[[Entr
     later = [known for known in lines if known >= line]
     if not later:
         raise input_error("PL1504", f"line {line} has no code, nor has one behind it", help=f"write {max(lines)}")
+    # GDB does the same with lines that have no code.
     taken = min(later)
     note = "" if taken == line else f"line {line} has no code; the next one that has some is {taken}"
 
@@ -155,9 +157,9 @@ def _operation(name: str, session: Session) -> tuple[Callable[[Entry], bool], st
     if name not in words and not session.machine.code():
         words = {name}
     if name not in words:
-        raise _no_place(name, nearest(name, sorted(words), "operation"))
+        raise _place_error(name, nearest(name, sorted(words), "operation"))
     return (lambda entry: name in (entry.event.operation, *entry.event.text.split()[:2])), name, "", False
 
 
-def _no_place(where: str, help: str | None) -> PolyloomError:
+def _place_error(where: str, help: str | None) -> PolyloomError:
     return input_error("PL1504", f"'{where}' is no place in the program", help=help)

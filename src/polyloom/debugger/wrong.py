@@ -62,24 +62,25 @@ def run_until_wrong(session: Session) -> Verdict:
     """
     assert session.reference is not None
     compared = 0
-    while not session.ended:
+    while not session.is_ended:
         for entry in session.step():
+            # Without all values of the source, what is stored is compared at the end.
             compared += len(entry.matches) if entry.matches else len(entry.event.stores)
             if (wrong := entry.wrong) is not None and wrong.expected is not None:
                 element = _name(wrong.stored.array, wrong.stored.index)
-                unmatched = _unmatched(session.reference, session)
+                unmatched = _count_unmatched(session.reference, session)
                 return Verdict(element, wrong.expected, str(wrong.stored.value), entry, compared - 1, unmatched)
     if session.fault is not None:
-        return Verdict(compared=compared, unmatched=_unmatched(session.reference, session))
-    return _last_values(session, session.reference, compared)
+        return Verdict(compared=compared, unmatched=_count_unmatched(session.reference, session))
+    return _check_last_values(session, session.reference, compared)
 
 
-def _last_values(session: Session, reference: Reference, compared: int) -> Verdict:
+def _check_last_values(session: Session, reference: Reference, compared: int) -> Verdict:
     """Verdict at the end: every element has the value that the source leaves there."""
-    unmatched = _unmatched(reference, session)
+    unmatched = _count_unmatched(reference, session)
     missing = [
         (session.writer(_name(*element)), element, expected, value)
-        for element, expected, value in reference.missing(session.machine.arrays())
+        for element, expected, value in reference.list_missing(session.machine.arrays())
     ]
     if not missing:
         return Verdict(compared=compared, unmatched=unmatched)
@@ -90,8 +91,8 @@ def _last_values(session: Session, reference: Reference, compared: int) -> Verdi
     return Verdict(_name(*element), expected, str(value), entry, compared, unmatched)
 
 
-def _unmatched(reference: Reference, session: Session) -> int:
-    return max(0, reference.count - session.matched) if reference.is_complete else 0
+def _count_unmatched(reference: Reference, session: Session) -> int:
+    return max(0, reference.count - session.match_count) if reference.is_complete else 0
 
 
 def _name(array: str, index: tuple[int, ...]) -> str:

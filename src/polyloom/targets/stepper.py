@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredElement:
     """Element of an array of the source that an event has stored, with its value as a NumPy scalar."""
 
     array: str
@@ -53,12 +53,12 @@ class Event:
     iteration: tuple[tuple[str, int], ...] = ()
     reads: tuple[Operand, ...] = ()
     writes: tuple[Operand, ...] = ()
-    stores: tuple[Stored, ...] = ()
+    stores: tuple[StoredElement, ...] = ()
     result: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class Snapshot:
     """Snapshot: the bytes that it takes, and what the stepper that made it restores."""
 
     bytes: int
@@ -113,15 +113,15 @@ class Stepper(Protocol):
         ...
 
     @property
-    def ended(self) -> bool: ...
+    def is_ended(self) -> bool: ...
 
     def step(self) -> Sequence[Event]:
         """The next cycle in which something happens, and the operations that are issued in it."""
         ...
 
-    def save(self) -> Saved: ...
+    def save(self) -> Snapshot: ...
 
-    def restore(self, saved: Saved) -> None: ...
+    def restore(self, saved: Snapshot) -> None: ...
 
     def arrays(self) -> Arrays:
         """Arrays and scalars of the source by name, as they stand in memory now."""
@@ -137,4 +137,32 @@ class Stepper(Protocol):
 
     def code(self) -> Sequence[Code]:
         """The words of the program."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HartState:
+    """State of a RISC-V hart: its program counter, the integer registers, and the bits of floating-point registers."""
+
+    pc: int
+    x: tuple[int, ...]
+    f: tuple[int, ...] = ()
+
+
+@runtime_checkable
+class HartMachine(Protocol):
+    """Stepper whose units are RISC-V harts, as GDB sees them. `harts` are the units of their events, in the order of
+    threads, and `xlen` the bits of their integer registers.
+    """
+
+    @property
+    def harts(self) -> Sequence[str]: ...
+
+    @property
+    def xlen(self) -> int: ...
+
+    def hart_state(self, hart: int) -> HartState: ...
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        """Bytes of memory, fewer where there is none."""
         ...

@@ -17,6 +17,7 @@ from polyloom.targets.entry import entries, load_named
 Row = dict[str, object]
 _OWN: Final[dict[str, str]] = {
     "comparison": "polyloom.cli.bench.comparison:rows",
+    "debug": "polyloom.cli.bench.debugger:rows",
     "dominators": "polyloom.cli.bench.dominators:rows",
     "modulo": "polyloom.cli.bench.modulo:rows",
     "explore": "polyloom.cli.bench.explore:rows",

@@ -23,16 +23,15 @@ from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import foreign, source_lines, symbols
 from polyloom.riscv import note as notes
 from polyloom.riscv.backend.run import prepare_call
-from polyloom.riscv.dataflow import Flow, Register, flow_of_word, register_name
 from polyloom.riscv.disassemble import addresses, instruction_text
-from polyloom.riscv.encode import decode
+from polyloom.riscv.encode import Flow, Register, decode, flow_of_word, register_name
 from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.isa import F_NAMES, X_NAMES
 from polyloom.riscv.model import Machine
 from polyloom.riscv.names import Isa
 from polyloom.targets.forms import function
 from polyloom.targets.provenance import Provenance, place_provenance
-from polyloom.targets.stepper import Code, Event, Operand, Region, Saved, Stored, element_name
+from polyloom.targets.stepper import Code, Event, HartState, Operand, Region, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job
 
 _PAGE: Final = 4096
@@ -41,7 +40,7 @@ UNIT: Final = "hart 0"
 
 
 @dataclass(frozen=True, slots=True)
-class _Decoded:
+class _DecodedInstruction:
     text: str
     flow: Flow
     place: Provenance | None
@@ -51,7 +50,7 @@ class _Decoded:
 class _State:
     pc: int
     executed: int
-    ended: bool
+    is_ended: bool
     x: list[int]
     f: list[int]
     fcsr: int
@@ -63,10 +62,11 @@ class HartStepper:
 
     def __init__(self, machine: Machine, image: Image, data: bytes, end: int, regions: Sequence[Region]) -> None:
         self.machine: Final = machine
-        self._image, self._data, self._end, self._regions = image, data, end, regions
+        self._image, self._data, self._end = image, data, end
+        self.regions: Final = regions
         self._lines = source_lines.decode_lines(data)
         self.pc, self._executed, self._ended = machine.entry, 0, False
-        self._decoded = dict[int, _Decoded]()
+        self._decoded = dict[int, _DecodedInstruction]()
         # Pages that the program has written, as they were before.
         self._clean = dict[int, bytes]()
         self.scalars: dict[str, Any] = {}
@@ -76,7 +76,7 @@ class HartStepper:
         return self._executed
 
     @property
-    def ended(self) -> bool:
+    def is_ended(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:
@@ -84,6 +84,7 @@ class HartStepper:
         x, f, pc = self.machine.x, self.machine.f, self.pc
         flow, isa = here.flow, self.machine.isa
         address = flow.address(x, isa.xlen) if flow.direction else 0
+        # Operands are read before the instruction, results behind it.
         reads = [_register_operand(register, x, f) for register in flow.reads]
         if flow.direction in ("load", "atomic"):
             reads.append(self._memory_operand(address, flow.size))
@@ -94,7 +95,7 @@ class HartStepper:
         self._ended = exit_code is not None or self.pc == self._end
         x, f = self.machine.x, self.machine.f
         writes = [_register_operand(register, x, f) for register in flow.writes]
-        stores: tuple[Stored, ...] = ()
+        stores: tuple[StoredElement, ...] = ()
         if flow.direction in ("store", "atomic"):
             writes += self._bytes(address, flow.size)
             stores = self._stores(address, flow.size)
@@ -104,23 +105,24 @@ class HartStepper:
         )  # fmt: skip
         return (event,)
 
-    def save(self) -> Saved:
+    def save(self) -> Snapshot:
         pages = {page: self.machine.read(page, _PAGE) for page in self._clean}
         m = self.machine
         state = _State(self.pc, self._executed, self._ended, m.x, m.f, m.fcsr, pages)
         # 64 registers of Python's integers, besides the pages.
-        return Saved(4096 + len(pages) * (_PAGE + 100), state)
+        return Snapshot(4096 + len(pages) * (_PAGE + 100), state)
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: Snapshot) -> None:
         state = cast(_State, saved.state)
+        # What was written after the snapshot becomes clean again.
         for page, clean in self._clean.items():
             self.machine.write(page, state.pages.get(page, clean))
         self.machine.set_registers(state.x, state.f, state.fcsr)
-        self.pc, self._executed, self._ended = state.pc, state.executed, state.ended
+        self.pc, self._executed, self._ended = state.pc, state.executed, state.is_ended
 
     def arrays(self) -> Arrays:
-        found = {r.name: np.frombuffer(self.machine.read(r.address, r.size), r.dtype) for r in self._regions}
-        return {**self.scalars, **{r.name: found[r.name].reshape(r.shape) for r in self._regions}}
+        found = {r.name: np.frombuffer(self.machine.read(r.address, r.size), r.dtype) for r in self.regions}
+        return {**self.scalars, **{r.name: found[r.name].reshape(r.shape) for r in self.regions}}
 
     def registers(self) -> Mapping[str, Mapping[str, str]]:
         x, f = self.machine.x, self.machine.f
@@ -133,6 +135,23 @@ class HartStepper:
 
     def code(self) -> Sequence[Code]:
         return self._code
+
+    @property
+    def harts(self) -> Sequence[str]:
+        return (UNIT,)
+
+    @property
+    def xlen(self) -> int:
+        return self.machine.isa.xlen
+
+    def hart_state(self, hart: int) -> HartState:
+        del hart
+        floats = tuple(self.machine.f) if "f" in self.machine.isa.extensions else ()
+        return HartState(self.pc, tuple(self.machine.x), floats)
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        end = min(address + size, self.machine.base + self.machine.size)
+        return self.machine.read(address, end - address) if self.machine.base <= address < end else b""
 
     @cached_property
     def _code(self) -> tuple[Code, ...]:
@@ -150,7 +169,7 @@ class HartStepper:
         place = self._lines.at(address)
         return None if place is None else place_provenance(place)
 
-    def _decode(self, pc: int) -> _Decoded:
+    def _decode(self, pc: int) -> _DecodedInstruction:
         """Instruction at `pc`; one that cannot be executed has no data flow, and its step says what is wrong."""
         if (known := self._decoded.get(pc)) is not None:
             return known
@@ -158,7 +177,9 @@ class HartStepper:
         size = max(0, min(4, m.base + m.size - pc)) if pc >= m.base else 0
         word = int.from_bytes(m.read(pc, size), "little") if size else 0
         found, flow = decode(word, m.isa), flow_of_word(word, m.isa)
-        made = _Decoded(instruction_text(found) if found else f".word {word:#x}", flow or Flow((), ()), self._place(pc))
+        made = _DecodedInstruction(
+            instruction_text(found) if found else f".word {word:#x}", flow or Flow((), ()), self._place(pc)
+        )
         return self._decoded.setdefault(pc, made)
 
     def _holds(self, address: int, size: int) -> bool:
@@ -170,7 +191,7 @@ class HartStepper:
                 self._clean[page] = self.machine.read(page, _PAGE)
 
     def _region(self, address: int, size: int) -> Region | None:
-        return next((r for r in self._regions if address < r.address + r.size and r.address < address + size), None)
+        return next((r for r in self.regions if address < r.address + r.size and r.address < address + size), None)
 
     def _memory_operand(self, address: int, size: int) -> Operand:
         region = self._region(address, size)
@@ -186,11 +207,13 @@ class HartStepper:
         keys: list[Hashable] = [("byte", address + n) for n in range(size)]
         return [Operand(first.name, first.value, key) for key in keys]
 
-    def _stores(self, address: int, size: int) -> tuple[Stored, ...]:
+    def _stores(self, address: int, size: int) -> tuple[StoredElement, ...]:
         region = self._region(address, size)
         if region is None:
             return ()
-        return tuple(Stored(region.name, i, self._element(region, at)) for at, i in region.elements(address, size))
+        return tuple(
+            StoredElement(region.name, i, self._element(region, at)) for at, i in region.elements(address, size)
+        )
 
     def _element(self, region: Region, address: int) -> Any:
         return np.frombuffer(self.machine.read(address, region.dtype.itemsize), region.dtype)[0]

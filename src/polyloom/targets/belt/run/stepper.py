@@ -22,7 +22,7 @@ from polyloom.targets.belt.words import belt_file
 from polyloom.targets.belt.words.conasm import issue_text
 from polyloom.targets.belt.words.program import Note, sort_by_slot
 from polyloom.targets.provenance import Provenance, place_provenance
-from polyloom.targets.stepper import Code, Event, Operand, Region, Saved, Stored, element_name
+from polyloom.targets.stepper import Code, Event, Operand, Region, Snapshot, StoredElement, element_name
 
 _W: Final = 2
 """Width of a w, four bytes."""
@@ -55,7 +55,7 @@ class BeltStepper:
         return self._native.cycle
 
     @property
-    def ended(self) -> bool:
+    def is_ended(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:
@@ -65,14 +65,16 @@ class BeltStepper:
         self._ended = done
         return tuple(self._event(*each) for each in self._native.operations)
 
-    def save(self) -> Saved:
-        return Saved(64, (self.cycle, self._ended))
+    def save(self) -> Snapshot:
+        return Snapshot(64, (self.cycle, self._ended))
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: Snapshot) -> None:
         cycle, self._ended = saved.state
+        # The model writes to these bytes in place: the memory goes back with them.
         for (_, held, _), initial in zip(self._ranges, self._initial, strict=True):
             held[...] = initial
         self._native = belt.Stepper(self._code, self._ranges, self._given)
+        # Operations are numbered though nobody is told, so that makers are as before.
         if cycle:
             self._native.advance(cycle, False)
 
@@ -111,10 +113,10 @@ class BeltStepper:
         reads = [
             Operand(f"b{n}", _value_text(o, op), key) for n, (o, key) in enumerate(zip(operands, keys, strict=True))
         ]
-        stores: tuple[Stored, ...] = ()
+        stores: tuple[StoredElement, ...] = ()
         writes = [Operand(op, _value_text(value, op), ("op", number))]
         if op.startswith("store"):
-            stores = tuple(self._stored(value, addresses, size))
+            stores = tuple(self._stored_elements(value, addresses, size))
             writes += self._memory_operands(stores, value, addresses, size)
         elif op.startswith("load"):
             reads += [Operand(self._address_name(at), _value_text(value, op), ("byte", at)) for at in addresses[:1]]
@@ -132,15 +134,15 @@ class BeltStepper:
             return (addresses[0] + lane * size for lane in range(lanes) if states[lane] == 0)
         return iter(addresses)
 
-    def _stored(self, value: belt.Operand, addresses: Sequence[int], size: int) -> Iterator[Stored]:
+    def _stored_elements(self, value: belt.Operand, addresses: Sequence[int], size: int) -> Iterator[StoredElement]:
         for at in self._lanes(value, addresses, size):
             region = next((r for r in self._regions if r.address <= at < r.address + r.size), None)
             if region is not None:
                 for _, index in region.elements(at, size):
-                    yield Stored(region.name, index, self._arrays[region.name][index])
+                    yield StoredElement(region.name, index, self._arrays[region.name][index])
 
     def _memory_operands(
-        self, stores: Sequence[Stored], value: belt.Operand, addresses: Sequence[int], size: int
+        self, stores: Sequence[StoredElement], value: belt.Operand, addresses: Sequence[int], size: int
     ) -> Iterator[Operand]:
         """Results in memory: names of elements, and a key for each byte."""
         for stored in stores:

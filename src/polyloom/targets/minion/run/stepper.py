@@ -19,9 +19,8 @@ import numpy as np
 
 from polyloom.frontend.source import Arrays
 from polyloom.riscv import symbols
-from polyloom.riscv.dataflow import Flow, Register, flow_of_word, register_name
 from polyloom.riscv.disassemble import addresses, instruction_text
-from polyloom.riscv.encode import decode
+from polyloom.riscv.encode import Flow, Register, decode, flow_of_word, register_name
 from polyloom.riscv.image import elf_image
 from polyloom.riscv.isa import M_NAMES, X_NAMES
 from polyloom.targets.minion.options import Options
@@ -32,7 +31,7 @@ from polyloom.targets.minion.words import isa
 from polyloom.targets.minion.words.note import Note
 from polyloom.targets.minion.words.program import load
 from polyloom.targets.provenance import Provenance, place_provenance
-from polyloom.targets.stepper import Code, Event, Operand, Saved, Stored, element_name
+from polyloom.targets.stepper import Code, Event, HartState, Operand, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job, Loaded
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ Registers = tuple[int, list[int], list[list[int]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Decoded:
+class _DecodedInstruction:
     text: str
     flow: Flow
     place: Provenance | None
@@ -62,7 +61,7 @@ class MinionStepper:
         self._setup = Setup(
             Place(note.machine, note.minions), options.hazards or "error", False, 1, options.max_cycles, options.errata
         )
-        self._decoded = dict[int, _Decoded]()
+        self._decoded = dict[int, _DecodedInstruction]()
         self._steps, self._cycle, self._ended = 0, 0, False
         self._chip = self._open()
         self._registers = dict[int, Registers]()
@@ -73,7 +72,7 @@ class MinionStepper:
         return self._cycle
 
     @property
-    def ended(self) -> bool:
+    def is_ended(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:
@@ -82,9 +81,9 @@ class MinionStepper:
         if not ran:
             self._ended = True
             execute.check_end(model.read_outcome(self._chip.finish(), self._setup), self._program, self._setup)
-            return self._tensor_stores(self._changed())
+            return self._tensor_stores(self._find_changes())
         self._cycle = max(self._cycle, *(cycle for _, _, cycle, _ in ran))
-        changed, events = self._changed(), list[Event]()
+        changed, events = self._find_changes(), list[Event]()
         for hart, pc, cycle, _ in ran:
             after = self._chip.registers(hart)
             here = self._decode(pc)
@@ -95,12 +94,13 @@ class MinionStepper:
             self._registers[hart] = after
         return (*events, *self._tensor_stores(changed))
 
-    def save(self) -> Saved:
-        return Saved(64, (self._steps, self._cycle, self._ended))
+    def save(self) -> Snapshot:
+        return Snapshot(64, (self._steps, self._cycle, self._ended))
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: Snapshot) -> None:
         self._steps, self._cycle, self._ended = saved.state
         self._chip, self._registers = self._open(), {}
+        # The chip is deterministic: as many events lead to the same state.
         for _ in range(self._steps):
             self._chip.advance()
         self._outputs = self._read_outputs()
@@ -123,6 +123,25 @@ class MinionStepper:
     def code(self) -> Sequence[Code]:
         return self._code
 
+    @property
+    def harts(self) -> Sequence[str]:
+        return [_hart_name(hart) for hart in self._known_harts()]
+
+    @property
+    def xlen(self) -> int:
+        return 64
+
+    def hart_state(self, hart: int) -> HartState:
+        pc, x, f, _ = self._chip.registers(hart)
+        # The first lane of a vector register is its scalar.
+        return HartState(pc, tuple(x), tuple(lanes[0] for lanes in f))
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        try:
+            return self._chip.read(address, size)
+        except ValueError:
+            return b""
+
     @cached_property
     def _code(self) -> tuple[Code, ...]:
         tables, found = symbols.read_tables(self._data), list[Code]()
@@ -139,26 +158,27 @@ class MinionStepper:
 
     def _open(self) -> Chip:
         chip = model.load_chip(self._program, execute.input_bytes(self._note, self._inputs), self._setup)
+        # One cycle ahead at most: harts then issue in the order of time, an instruction per step.
         chip.start(self._program.entry, 1)
         return chip
 
     def _read_outputs(self) -> Arrays:
         return execute.read_outputs(self._note, self._chip.read)
 
-    def _changed(self) -> list[Stored]:
+    def _find_changes(self) -> list[StoredElement]:
         """Elements of outputs that the last step has changed."""
-        now, found = self._read_outputs(), list[Stored]()
+        now, found = self._read_outputs(), list[StoredElement]()
         for name, array in now.items():
             before = self._outputs[name]
             # By bytes: NaNs that stay are no change, zeros of another sign are.
             if array.tobytes() != before.tobytes():
                 bits = np.dtype(f"u{array.dtype.itemsize}")
                 where = np.argwhere(np.ascontiguousarray(array).view(bits) != np.ascontiguousarray(before).view(bits))
-                found += [Stored(name, tuple(index), array[tuple(index)]) for index in where.tolist()]
+                found += [StoredElement(name, tuple(index), array[tuple(index)]) for index in where.tolist()]
         self._outputs = now
         return found
 
-    def _tensor_stores(self, changed: Sequence[Stored]) -> tuple[Event, ...]:
+    def _tensor_stores(self, changed: Sequence[StoredElement]) -> tuple[Event, ...]:
         """Stores that no instruction of this step made: the coprocessor's."""
         if not changed:
             return ()
@@ -170,7 +190,7 @@ class MinionStepper:
         place = self._program.locator.lines.at(address)
         return None if place is None else place_provenance(place)
 
-    def _decode(self, pc: int) -> _Decoded:
+    def _decode(self, pc: int) -> _DecodedInstruction:
         if pc not in self._decoded:
             word = int.from_bytes(self._chip.read(pc, 4), "little")
             found, flow = decode(word, isa.ISA), flow_of_word(word, isa.ISA)
@@ -180,10 +200,12 @@ class MinionStepper:
                 else 0
             )
             text = instruction_text(found) if found else f".word {word:#x}"
-            self._decoded[pc] = _Decoded(text, flow or Flow((), ()), self._place(pc), csr in _TENSOR)
+            self._decoded[pc] = _DecodedInstruction(text, flow or Flow((), ()), self._place(pc), csr in _TENSOR)
         return self._decoded[pc]
 
-    def _event(self, hart: int, pc: int, cycle: int, here: _Decoded, before: Registers, after: Registers) -> Event:
+    def _event(
+        self, hart: int, pc: int, cycle: int, here: _DecodedInstruction, before: Registers, after: Registers
+    ) -> Event:
         flow = here.flow
         # The coprocessor writes vector registers beside the hart: what the instruction leaves alone is read behind it.
         reads = [_operand(hart, r, before if r in flow.writes else after) for r in flow.reads]
@@ -203,7 +225,7 @@ class MinionStepper:
         )  # fmt: skip
 
 
-def _with_stores(event: Event, changed: Sequence[Stored]) -> Event:
+def _with_stores(event: Event, changed: Sequence[StoredElement]) -> Event:
     """Event that has stored these elements."""
     named = [Operand(element_name(s.array, s.index), str(s.value), None) for s in changed]
     return Event(

@@ -21,7 +21,7 @@ from polyloom.frontend.source import Arrays
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.targets.provenance import Provenance
-from polyloom.targets.stepper import Code, Event, Operand, Saved, Stored, element_name
+from polyloom.targets.stepper import Code, Event, Operand, Snapshot, StoredElement, element_name
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, program
@@ -61,7 +61,7 @@ class _Phase:
 class _State:
     phase: int
     start: int
-    ended: bool
+    is_ended: bool
     native: tcpa.Saved
 
 
@@ -74,14 +74,14 @@ class ArrayStepper:
         self._steps = _list_steps(data, member, inputs)
         self._opened = dict[int, _Phase]()
         self._start, self._ended = 0, False
-        self._phase = self._open(0)
+        self._phase: _Phase = self._open(0)
 
     @property
     def cycle(self) -> int:
         return self._start + max(self._phase.native.cycle, 0)
 
     @property
-    def ended(self) -> bool:
+    def is_ended(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:
@@ -94,19 +94,20 @@ class ArrayStepper:
         if self._phase.number + 1 == len(self._steps):
             self._ended = True
             return ()
+        # Phases run one after another on one clock; transfers between them have no events.
         self._start = self.cycle + 1
         self._phase = self._open(self._phase.number + 1)
         return self.step()
 
-    def save(self) -> Saved:
+    def save(self) -> Snapshot:
         native = self._phase.native.save()
-        return Saved(native.bytes + 200, _State(self._phase.number, self._start, self._ended, native))
+        return Snapshot(native.bytes + 200, _State(self._phase.number, self._start, self._ended, native))
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: Snapshot) -> None:
         state = cast(_State, saved.state)
         self._phase = self._open(state.phase)
         self._phase.native.restore(state.native)
-        self._start, self._ended = state.start, state.ended
+        self._start, self._ended = state.start, state.is_ended
 
     def arrays(self) -> Arrays:
         found = {**self._inputs, **self._phase.inputs}
@@ -202,6 +203,7 @@ def _resolve(p: _Phase, rows: Sequence[tuple[int, int, int, int, int, int]]) -> 
     """Node and iteration of each operation; -1 where nothing is known."""
     if p.known is None or not rows:
         return [-1] * len(rows), [()] * len(rows)
+    # Values are 64 bits without a sign; what is looked at of a row is small.
     columns = np.array(rows, np.uint64).astype(np.int64)
     found = resolve_events(columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 4], p.concrete, p.known)
     return found.node.tolist(), [tuple(point) for point in found.iteration.tolist()]
@@ -277,10 +279,11 @@ def _bank_event(p: _Phase, cycle: int, array: model.Layout, address: int, value:
     index, number = array.index(address), word_value(value, array.type)
     name = element_name(array.name, index)
     key = (p.number, "out", array.name, index)
+    held = Operand(array.name, str(number), key)
+    written = Operand(name, str(number), ("bank", array.name, index))
+    stored = StoredElement(array.name, index, number)
     return Event(
-        cycle, BANKS, f"store {name}", reads=(Operand(array.name, str(number), key),),
-        writes=(Operand(name, str(number), ("bank", array.name, index)),), stores=(Stored(array.name, index, number),),
-        result=number,
+        cycle, BANKS, f"store {name}", reads=(held,), writes=(written,), stores=(stored,), result=number
     )  # fmt: skip
 
 

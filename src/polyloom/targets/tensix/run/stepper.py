@@ -18,10 +18,10 @@ from polyloom._native import tensix as native
 from polyloom.diagnostics import input_error
 from polyloom.frontend.source import Arrays
 from polyloom.riscv import source_lines
-from polyloom.riscv.dataflow import Flow, flow_of_word, register_name
+from polyloom.riscv.encode import Flow, flow_of_word, register_name
 from polyloom.riscv.isa import X_NAMES
 from polyloom.targets.provenance import place_provenance
-from polyloom.targets.stepper import Code, Event, Operand, Saved, Stored, element_name
+from polyloom.targets.stepper import Code, Event, HartState, Operand, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job
 from polyloom.targets.tensix.options import CORES
 from polyloom.targets.tensix.run import stages
@@ -57,7 +57,7 @@ class TileStepper:
         return self._cycle
 
     @property
-    def ended(self) -> bool:
+    def is_ended(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:
@@ -69,12 +69,13 @@ class TileStepper:
             self._ended = self._tile.native.idle and not found
         return found
 
-    def save(self) -> Saved:
-        return Saved(64, (self._cycle, self._ended))
+    def save(self) -> Snapshot:
+        return Snapshot(64, (self._cycle, self._ended))
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: Snapshot) -> None:
         cycle, self._ended = saved.state
         self._tile, self._quiet = self._open(), 0
+        # The tile has no state outside itself: as many cycles lead to the same.
         for _ in range(cycle):
             self._tile.native.step()
         self._seen = len(self._tile.native.events_from(0))
@@ -102,6 +103,20 @@ class TileStepper:
         known = zip(self._lines.addresses, self._lines.places, strict=True)
         return [Code(address, "", "code", place_provenance(place)) for address, place in known]
 
+    @property
+    def harts(self) -> Sequence[str]:
+        return CORES
+
+    @property
+    def xlen(self) -> int:
+        return 32
+
+    def hart_state(self, hart: int) -> HartState:
+        return HartState(self._tile.native.pc(hart), tuple(self._tile.native.registers(hart)))
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        return self._tile.l1[address : address + size].tobytes()
+
     def _open(self) -> Tile:
         limits = stages.Limits(self._job.options.hazards, self._job.options.max_cycles, True)
         return stages.open_tile(
@@ -123,7 +138,7 @@ class TileStepper:
     def _events(self) -> tuple[Event, ...]:
         events = self._tile.native.events_from(self._seen)
         self._seen += len(events)
-        changed = self._changed()
+        changed = self._find_changes()
         if events or changed:
             self._quiet = 0
         made = [self._event(event) for event in events]
@@ -151,6 +166,7 @@ class TileStepper:
     def _core_event(self, core: int, unit: str, text: str, word: int, pc: int) -> Event:
         """Instruction of a core, with its registers behind it."""
         flow = flow_of_word(word, CORE_ISA) if word & 3 == 3 else None
+        # Registers are read behind the instruction; its operands that it overwrites show the result.
         x, place = self._tile.native.registers(core), place_provenance(origin(self._lines, pc))
         flow = flow or Flow((), ())
 
@@ -175,15 +191,15 @@ class TileStepper:
         # Copies: what needs no decoding is a view of the memory.
         return {n: a.copy() for n, a in stages.read_outputs(self._note, self._tile.l1, self._tile.dram).items()}
 
-    def _changed(self) -> list[Stored]:
+    def _find_changes(self) -> list[StoredElement]:
         """Elements of outputs that the last cycle has changed; tiles are decoded only where their bytes are others."""
-        now, found = self._output_bytes(), list[Stored]()
+        now, found = self._output_bytes(), list[StoredElement]()
         if now == self._bytes:
             return found
         outputs = self._read_outputs()
         for name, array in outputs.items():
             before: np.ndarray[Any, Any] = self._outputs[name]
             same = (array == before) | ((array != array) & (before != before))
-            found += [Stored(name, tuple(index), array[tuple(index)]) for index in np.argwhere(~same).tolist()]
+            found += [StoredElement(name, tuple(index), array[tuple(index)]) for index in np.argwhere(~same).tolist()]
         self._bytes, self._outputs = now, outputs
         return found
