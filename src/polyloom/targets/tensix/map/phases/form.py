@@ -25,8 +25,8 @@ from polyloom.targets.tensix.map.phases.compile import Content
 from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
 from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.transform.library_calls import recover_calls
-from polyloom.transform.promotion import promote_integers
+from polyloom.transform.parallel.integer_promotion import promote_integers
+from polyloom.transform.parallel.library_calls import recover_calls
 
 
 def phases_content(nest: Nest, options: Any) -> Content:
