@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from polyloom.cli.bench.comparison import compare_places, outcome, places
-from polyloom.cli.bench.programs import Listed, programs
+from polyloom.cli.bench.comparison import Listed, compare_places, outcome, places, programs
 from polyloom.cli.progress import progress_bar
 from polyloom.comparison.rows import Row
 from polyloom.diagnostics import PolyloomError

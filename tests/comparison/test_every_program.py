@@ -9,8 +9,7 @@ import pytest
 from tests.comparison import every_program
 from tests.comparison.every_program import MARK, README, cells, head, is_verified, main, readme_row, written
 
-from polyloom.cli.bench.comparison import places, row
-from polyloom.cli.bench.programs import Listed, programs
+from polyloom.cli.bench.comparison import Listed, places, programs, row
 from polyloom.report.markdown import table
 
 LISTED = {each.name: each for each in programs()}

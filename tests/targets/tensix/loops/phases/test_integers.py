@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import polyloom as pl
-from polyloom.targets.tensix.map.loops.integer_operations import LEFT, PRODUCT, RIGHT, integer_operation
+from polyloom.targets.tensix.map.loops.integers.operations import LEFT, PRODUCT, RIGHT, integer_operation
 from polyloom.targets.tensix.map.loops.lanes import Computed
 
 ENDS = np.array([0, 1, 2, -1, -2, 2**31 - 1, -(2**31), 2047, 2048, -2048, 1 << 22, 3 << 21], np.int64)

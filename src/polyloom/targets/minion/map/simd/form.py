@@ -34,8 +34,8 @@ from polyloom.targets.minion.options import Fp
 from polyloom.targets.subject import Written
 from polyloom.targets.target import Json
 from polyloom.transform.loop_generation import NoLoopOrder, generate_loops
+from polyloom.transform.parallel.integer_promotion import promote_integers
 from polyloom.transform.parallel.lane_interpreter import interpret_lanes
-from polyloom.transform.promotion import promote_integers
 from polyloom.transform.writers import execute_in_place
 
 HARTS: Final = 2

@@ -16,9 +16,9 @@ from polyloom.diagnostics import Span, input_error
 from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, index_dimension
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
-from polyloom.targets.tensix.map.loops import integer_selection
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, REGISTERS, float_bits
-from polyloom.targets.tensix.map.loops.integer_operations import (
+from polyloom.targets.tensix.map.loops.integers import selection as integer_selection
+from polyloom.targets.tensix.map.loops.integers.operations import (
     INTEGER_REGISTERS,
     PRODUCT,
     SELECT_UNSIGNED,

@@ -17,7 +17,7 @@ from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, library_function
-from polyloom.targets.tensix.map.loops.integer_operations import (
+from polyloom.targets.tensix.map.loops.integers.operations import (
     INTEGER_OPERATIONS,
     SELECT_UNSIGNED,
     integer_operation,

@@ -25,8 +25,8 @@ from polyloom.targets.tensix.map.phases.compile import Content
 from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
 from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.transform.library_calls import recover_calls
-from polyloom.transform.promotion import promote_integers
+from polyloom.transform.parallel.integer_promotion import promote_integers
+from polyloom.transform.parallel.library_calls import recover_calls
 
 
 def phases_content(nest: Nest, options: Any) -> Content:
@@ -64,8 +64,8 @@ def _mixed_types_error(storage: Sequence[Storage]) -> PolyloomError:
         return input_error("PL1232", f"{message}, and `{other.name}` is {other.dtype}", span=other.span, help=help)
     # The compiler's own names say nothing to the user.
     help = (
-        "a test that is kept is an integer, and so are parts of exp, tanh and the like: write `np.where(test, a, b)` "
-        "for a test, and choose another machine for such functions of what the kernel computes"
+        "a test that is kept is an integer, and so is what a float is converted to: write `np.where(test, a, b)` for a "
+        "test, and choose another machine for such conversions"
     )
     message += f", and a value that this statement computes is {other.dtype}"
     return input_error("PL1232", message, span=other.span, help=help)

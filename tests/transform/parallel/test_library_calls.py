@@ -9,7 +9,7 @@ import pytest
 
 from polyloom import frontend
 from polyloom.ir.nest import Apply, Expression, Nest, assignments
-from polyloom.transform.library_calls import recover_calls
+from polyloom.transform.parallel.library_calls import recover_calls
 
 HEAD = "#include <math.h>\nvoid f(int n, const float x[n], float y[n]) {\n  for (int i = 0; i < n; i++) "
 

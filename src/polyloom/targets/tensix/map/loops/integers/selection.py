@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from polyloom.targets.tensix.map.loops.integer_operations import LEFT, RIGHT
+from polyloom.targets.tensix.map.loops.integers.operations import LEFT, RIGHT
 from polyloom.targets.tensix.map.loops.steps import Source
 
 _TOP: Final = 1 << 31

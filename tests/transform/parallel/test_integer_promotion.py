@@ -14,7 +14,7 @@ from polyloom.ir.numbers import NUMPY, type_limits
 from polyloom.ir.operations import BY_NAME, INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.transform.promotion import promote_integers
+from polyloom.transform.parallel.integer_promotion import promote_integers
 
 TYPES: tuple[ElementType, ...] = (*INTEGERS, "bool")
 _NAMES = ("add", "sub", "mul", "and", "or", "xor", "shl", "shr", "min", "max", "neg", "abs", "madd", "move")
