@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs tried in a process of their own, under limits of memory and time, until a time is over or one is found fault
-with.
+"""Inputs tried in a process of their own, under limits of memory and time, until a time is over, so many were tried, or
+one is found fault with.
 
 The process writes an input to a file before it tries it, so that the parent has it whatever happens: a signal, a limit,
 an exception.
@@ -71,16 +71,22 @@ def heed_limits(stop: Callable[..., None]) -> None:
         signal.signal(each, stop)
 
 
-def hunt(seconds: float, seed: int, make: Callable[[Random], bytes], attempt: Callable[[bytes], None]) -> Hunt:
-    """Tries what `make` makes for `seconds`. An exception of `attempt` is a finding, as is every death of its
-    process."""
+def hunt(
+    seconds: float,
+    seed: int,
+    make: Callable[[Random], bytes],
+    attempt: Callable[[bytes], None],
+    most: int | None = None,
+) -> Hunt:
+    """Tries what `make` makes for `seconds`, or `most` inputs: these are the same on every machine. An exception of
+    `attempt` is a finding, as is every death of its process."""
     with tempfile.TemporaryDirectory(prefix="polyloom-fuzz-") as folder:
         current, report, count = Path(folder, "input"), Path(folder, "report"), Path(folder, "count")
         sys.stdout.flush()
         sys.stderr.flush()
         child = os.fork()
         if child == 0:
-            _child(Path(folder), seconds, seed, make, attempt)
+            _child(Path(folder), lambda: _try(seconds, Random(seed), make, attempt, most))
         _, status = os.waitpid(child, 0)
         tried = int(count.read_text()) if count.exists() else 0
         if status == 0:
@@ -94,9 +100,7 @@ def hunt(seconds: float, seed: int, make: Callable[[Random], bytes], attempt: Ca
         return Hunt(tried, Finding(current.read_bytes() if current.exists() else b"", what))
 
 
-def _child(
-    folder: Path, seconds: float, seed: int, make: Callable[[Random], bytes], attempt: Callable[[bytes], None]
-) -> None:
+def _child(folder: Path, work: Callable[[], None]) -> None:
     """Does not return."""
     status = 1
     try:
@@ -107,7 +111,7 @@ def _child(
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY, resource.RLIM_INFINITY))
-        _try(seconds, Random(seed), make, attempt)
+        work()
         status = 0
     except BaseException:
         Path(folder, "report").write_text(traceback.format_exc())
@@ -115,9 +119,11 @@ def _child(
         os._exit(status)
 
 
-def _try(seconds: float, random: Random, make: Callable[[Random], bytes], attempt: Callable[[bytes], None]) -> None:
+def _try(
+    seconds: float, random: Random, make: Callable[[Random], bytes], attempt: Callable[[bytes], None], most: int | None
+) -> None:
     end, tried = monotonic() + seconds, 0
-    while monotonic() < end:
+    while monotonic() < end and tried != most:
         data = make(random)
         Path("input").write_bytes(data)
         signal.setitimer(signal.ITIMER_PROF, _HANG)

@@ -55,19 +55,22 @@ Damage = Callable[[bytes, Random], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """`attempt` gets the path of a damaged file, and raises where something is wrong."""
+    """`attempt` gets the path of a damaged file, and raises where something is wrong. `inputs` are those of a test run,
+    which tries the same ones on every machine: some take a hundred times as long as others, so that each reader gets
+    about a third of a second for a share of 1."""
 
     name: str
     suffix: str
     seeds: Callable[[], Sequence[bytes]]
     damage: Damage
     attempt: Callable[[str], None]
+    inputs: int
     share: float = 1.0
 
-    def fuzz(self, seconds: float, seed: int) -> Hunt:
-        """Damages the seeds for `seconds`."""
+    def fuzz(self, seconds: float, seed: int, most: int | None = None) -> Hunt:
+        """Damages the seeds for `seconds`, or `most` times."""
         seeds = self.seeds()
-        return hunt(seconds, seed, lambda random: self.damage(random.choice(seeds), random), self.attempt_on)
+        return hunt(seconds, seed, lambda random: self.damage(random.choice(seeds), random), self.attempt_on, most)
 
     def attempt_on(self, data: bytes) -> None:
         """One input, in the current folder."""
@@ -382,25 +385,25 @@ EXPRESSIONS: Final = (
 
 
 READERS: Final = (
-    Reader("symbolic configurations", ".plsc", symbolic, damage.of_configuration, configuration, 4.0),
-    Reader("concrete configurations", ".plcc", concrete, damage.of_configuration, configuration, 3.0),
-    Reader("arrays", ".npy", arrays, damage.of_bytes, array),
-    Reader("machines", ".toml", machines, damage.of_text_bytes, machine),
-    Reader("mappings", ".toml", mappings, damage.of_text_bytes, mapping),
-    Reader("programs", ".pla", programs, damage.of_text_bytes, program, 2.0),
-    Reader("Python kernels", ".py", python_seeds, damage_kernel, read_kernel, 2.0),
-    Reader("modules of MLIR", ".mlir", mlir_seeds, damage_module, read_module, 2.0),
-    Reader("models", ".onnx", onnx_seeds, damage_model, read_damaged, 2.0),
-    Reader("litmus tests", ".litmus", tests, damage.of_text_bytes, litmus),
-    Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log),
-    Reader("executables", ".elf", executables, damage.of_bytes, executable),
-    Reader("belt programs", ".belt", belt_programs, damage.of_file, belt_program, 2.0),
-    Reader("notations of the belt", ".conasm", notations, damage.of_text_bytes, notation),
-    Reader("assembly", ".s", lambda: [ASSEMBLY], damage.of_text_bytes, assembler),
+    Reader("symbolic configurations", ".plsc", symbolic, damage.of_configuration, configuration, 4, 4.0),
+    Reader("concrete configurations", ".plcc", concrete, damage.of_configuration, configuration, 8, 3.0),
+    Reader("arrays", ".npy", arrays, damage.of_bytes, array, 25),
+    Reader("machines", ".toml", machines, damage.of_text_bytes, machine, 6),
+    Reader("mappings", ".toml", mappings, damage.of_text_bytes, mapping, 6),
+    Reader("programs", ".pla", programs, damage.of_text_bytes, program, 5, 2.0),
+    Reader("Python kernels", ".py", python_seeds, damage_kernel, read_kernel, 20, 2.0),
+    Reader("modules of MLIR", ".mlir", mlir_seeds, damage_module, read_module, 150, 2.0),
+    Reader("models", ".onnx", onnx_seeds, damage_model, read_damaged, 20, 2.0),
+    Reader("litmus tests", ".litmus", tests, damage.of_text_bytes, litmus, 25),
+    Reader("logs", ".log", lambda: [LOG], damage.of_text_bytes, log, 25),
+    Reader("executables", ".elf", executables, damage.of_bytes, executable, 10),
+    Reader("belt programs", ".belt", belt_programs, damage.of_file, belt_program, 10, 2.0),
+    Reader("notations of the belt", ".conasm", notations, damage.of_text_bytes, notation, 15),
+    Reader("assembly", ".s", lambda: [ASSEMBLY], damage.of_text_bytes, assembler, 25),
     *(
-        Reader(f"assembly for {on}", ".s", texts, assembly.of_operands, partial(assembled, on=on), 0.5)
+        Reader(f"assembly for {on}", ".s", texts, assembly.of_operands, partial(assembled, on=on), 10, 0.5)
         for on, texts in assembly.NOTATIONS.items()
     ),
-    Reader("graphs", ".json", lambda: GRAPHS, damage.of_text_bytes, graph),
-    Reader("expressions", ".txt", lambda: EXPRESSIONS, damage.of_text_bytes, expression),
+    Reader("graphs", ".json", lambda: GRAPHS, damage.of_text_bytes, graph, 15),
+    Reader("expressions", ".txt", lambda: EXPRESSIONS, damage.of_text_bytes, expression, 15),
 )

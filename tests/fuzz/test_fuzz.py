@@ -5,6 +5,7 @@ found at all."""
 from __future__ import annotations
 
 import os
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -19,7 +20,6 @@ from polyloom.targets.tcpa.words import concrete_file
 SECONDS = 5
 INPUTS = 400
 REASON = fuzzing.missing()
-SHARES = sum(reader.share for reader in readers.READERS)
 
 
 @pytest.mark.skipif(REASON is not None, reason=str(REASON))
@@ -33,9 +33,22 @@ def test_no_input_crashes_native_code_or_leaves_its_buffers(target: Native, tmp_
 
 @pytest.mark.parametrize("reader", readers.READERS, ids=lambda r: r.name)
 def test_no_input_of_a_reader_ends_in_an_internal_error(reader: readers.Reader) -> None:
-    done = reader.fuzz(2 * SECONDS * reader.share / SHARES, 7)
+    # Counted in inputs, too: a faster machine would try others.
+    done = reader.fuzz(inf, 7, reader.inputs)
     assert done.finding is None, f"{done.finding.data!r}\n{done.finding.what}"
-    assert done.tried > 0
+    assert done.tried == reader.inputs
+
+
+def test_a_number_of_inputs_is_the_same_whatever_the_time() -> None:
+    def fails_at_the_fifth(data: bytes) -> None:
+        with Path("tried").open("ab") as file:
+            file.write(data)
+        assert Path("tried").stat().st_size < 5 * len(data), Path("tried").read_bytes()
+
+    found = [isolated.hunt(inf, 3, lambda random: random.randbytes(8), fails_at_the_fifth, most) for most in (4, 5, 9)]
+    assert [each.tried for each in found] == [4, 4, 4]
+    assert found[0].finding is None
+    assert all(each.finding is not None and len(each.finding.data) == 8 for each in found[1:])
 
 
 def _failing(data: bytes) -> None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
+from polyloom.numerals import parse_integer
 
 Path = tuple[str | int, ...]
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder(parse_int=len)  # for where values end, which so reads integers of any length
-_DIGITS: Final = 4000  # Python refuses to read more in one integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +115,11 @@ def parse_json(data: bytes, name: str, help: str) -> Document:
             "PL0960", f"'{name}' is not text in UTF-8: byte {error.start} is 0x{data[error.start]:02x}", help=help
         ) from None
     try:
-        return Document(_loads(source.text), source)
+        return Document(json.loads(source.text, parse_int=parse_integer), source)
     except json.JSONDecodeError as error:
         raise _syntax_error(source, error.pos, help) from None
     except RecursionError:
         raise input_error("PL0960", f"'{name}' nests values too deeply", help=help) from None
-
-
-def _loads(text: str) -> object:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:  # an integer with too many digits: any other huge one will be refused in its place
-        return json.loads(text, parse_int=lambda digits: int(digits[:_DIGITS]))
 
 
 def _syntax_error(source: Source, at: int, help: str) -> PolyloomError:

@@ -15,6 +15,7 @@ from typing import Final, cast
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
 from polyloom.machine.locate import Path, Places, locate
+from polyloom.numerals import saturate
 
 UNLIMITED: Final = "unlimited"
 """What a text says for a capacity without limit, which is `None` in Python."""
@@ -158,7 +159,7 @@ class Table:
             return value
         help = f"write {expected.replace('integer', f'integer from {least} to {most}')}"
         raise input_error(
-            "PL0306", f"'{key}' is {value}, outside {least} to {most}", span=self.value_span(key), help=help
+            "PL0306", f"'{key}' is {saturate(value)}, outside {least} to {most}", span=self.value_span(key), help=help
         )
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -194,6 +194,6 @@ def test_unwritten_output_elements_are_zero() -> None:
 @pytest.mark.parametrize(("name", "parameters"), [("matmul", {"N": 64, "M": 64, "K": 64}), ("bits", {"N": 100_000})])
 def test_wide_and_chained_programs_take_seconds(name: str, parameters: dict[str, int]) -> None:
     program = load(ROOT / "examples" / f"{name}.pla")
-    start = perf_counter()
+    start = process_time()
     interpret(program, parameters, random_inputs(program, parameters, 0))
-    assert perf_counter() - start < 20
+    assert process_time() - start < 20

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.numerals import parse_integer
 from polyloom.riscv import names
 from polyloom.riscv.isa import OPERAND, X_NAMES, Field, Role, Row, find_row, register_number, rows_of_mnemonics
 from polyloom.riscv.pseudo import pseudo_table
@@ -173,7 +174,7 @@ def _register(instruction: Instruction, text: str) -> int:
 
 def _integer(instruction: Instruction, text: str, legal: range) -> int:
     try:
-        value = int(text, 0)
+        value = parse_integer(text, 0)
     except ValueError:
         raise _operand_error(instruction, f"'{text}' is no integer", "write for instance 12, -1 or 0x7ff") from None
     if value not in legal:

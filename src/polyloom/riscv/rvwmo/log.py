@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from polyloom.numerals import parse_integer
 from polyloom.riscv.isa import X_NAMES, register_number
 from polyloom.riscv.rvwmo.check import Verdict
 
@@ -102,7 +103,11 @@ def _parse_entry(lines: Sequence[str]) -> Entry | None:
         shown = [line for line in shown if _TIMES.match(line)]
     hash = next((m[1].lower() for m in map(_HASH.match, rest) if m), None)
     observed = next((m for m in map(_OBSERVATION.match, rest) if m), None)
-    counts = None if observed is None or lines[table].startswith("Histogram") else (int(observed[1]), int(observed[2]))
+    counts = (
+        None
+        if observed is None or lines[table].startswith("Histogram")
+        else (parse_integer(observed[1]), parse_integer(observed[2]))
+    )
     return Entry(name[1], hash, frozenset(map(_parse_state, shown)), counts)
 
 
@@ -144,6 +149,6 @@ def _canonical_value(text: str) -> str:
     none."""
     if not _NUMBER.fullmatch(text):
         return text
-    value = int(text, 16 if "x" in text else 10)
+    value = parse_integer(text, 16 if "x" in text else 10)
     # Verdicts have signed values throughout.
     return str(value - (1 << 64) if value >= 1 << 63 else value)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
+from polyloom.numerals import parse_integer
 from polyloom.riscv.isa import X_NAMES, register_number
 from polyloom.riscv.rvwmo.instructions import canonical_operand
 from polyloom.riscv.rvwmo.lexer import Token, tokens
@@ -350,9 +351,8 @@ class _Reader:
 
 
 def _parse_number(text: str) -> int:
-    """Integer of a token. Of thousands of digits, which Python refuses to read, the first ones are beyond 64 bits,
-    too."""
-    return int(text[:40], 16 if "x" in text.lower() else 10)
+    """Integer of a token."""
+    return parse_integer(text, 16 if "x" in text.lower() else 10)
 
 
 def _is_hart(word: Token, following: Token) -> bool:

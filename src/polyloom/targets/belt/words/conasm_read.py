@@ -15,6 +15,7 @@ from typing import Final, NoReturn, cast
 from polyloom.diagnostics import Source, Span, input_error, nearest
 from polyloom.ir.signature import Signature
 from polyloom.ir.ssa import NOWHERE, Data, Place
+from polyloom.numerals import parse_integer
 from polyloom.targets.belt import machine
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import KINDS, Machine, Slot
@@ -80,7 +81,7 @@ class _Line:
         self.skip("+")
         token = self.next
         try:
-            value = int(token, 0)
+            value = parse_integer(token, 0)
         except ValueError:
             self.fail(f"expected {what}, a number", "write a number, such as 8 or 0x10")
         self.at += 1
@@ -189,7 +190,7 @@ class _Reader:
             case "routine":
                 self.routine(line)
             case number if number.isdecimal() and self.routines:
-                self.bundle(line, int(number))
+                self.bundle(line, parse_integer(number))
             case other:
                 line.fail(
                     f"`{other}` begins no line", "begin with member, signature, data, routine or a bundle's number", 1

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.numerals import parse_integer
 from polyloom.targets.minion.words.tensor_words import SCP_LINES
 
 REGISTERS: Final = 32
@@ -21,7 +22,7 @@ Resolve = Callable[[str], int]
 def parse_number(text: str) -> int:
     """Number, decimal or with 0x or 0b. ValueError for anything else."""
     try:
-        return int(text, 0)
+        return parse_integer(text, 0)
     except ValueError:
         raise ValueError(f"'{text}' is no number") from None
 

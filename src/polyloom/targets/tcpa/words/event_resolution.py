@@ -71,6 +71,8 @@ def mismatch_error() -> PolyloomError:
 def matches_words(schedule: Schedule, symbolic: Symbolic, concrete: Concrete) -> bool:
     """Match of a schedule and the words: whether every operation that is issued has a node at its unit and slot."""
     interval = concrete.initiation_interval
+    if not interval:
+        return False
     slots = {(u, t % interval, v.opcode) for u, t, v in zip(schedule.unit, schedule.tau, symbolic.nodes, strict=True)}
     issued = {
         (unit, at % interval, instruction.opcode)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from polyloom.diagnostics import Source, Span, input_error, nearest
+from polyloom.numerals import parse_integer
 
 # `:` belongs to words, since kernels write `p_sfpu::LREG3`.
 _TOKEN: Final = re.compile(r"\s*(?:(?P<token>0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+|[\w:]+|<<|>>|[^\s])|$)")
@@ -87,7 +88,7 @@ class Reader:
                 self.fail("a parenthesis is not closed", "write `)`", ")", start)
             return inner
         if _NUMBER.fullmatch(token):
-            return int(token, 0) if token[:2].lower() in ("0x", "0b") else int(token)
+            return parse_integer(token, 0 if token[:2].lower() in ("0x", "0b") else 10)
         if (register := _REGISTER.fullmatch(token)) is not None:
             return int(register[1])
         if token in self.names:
