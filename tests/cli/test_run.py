@@ -48,6 +48,8 @@ KEYS = [
     "time",
     "counts",
     "instantiate_seconds",
+    "bound_by",
+    "account",
 ]
 
 

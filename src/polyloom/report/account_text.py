@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, cast
 
 from polyloom.targets.account import Account, Category
 from polyloom.targets.account_advice import largest_loss, percent
@@ -56,7 +56,7 @@ def as_json(account: Account) -> dict[str, Json]:
         "units": account.units,
         "cycles": account.cycles,
         "counts": account.counts,
-        "classes": {name: n for name, n in account.categories.items()},
+        "classes": cast("dict[str, Json]", account.categories),
         "details": {name: dict[str, Json](account.details(name)) for name in account.categories},
         "lines": [_line(account, line, n) for line, n in account.lines.items() if line],
         "loops": dict[str, Json](account.loops),
