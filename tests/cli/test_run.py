@@ -24,7 +24,7 @@ MAPPING = [
     "initiation_interval",
     "minimum_initiation_interval",
     "proved_minimal",
-    "bound_by",
+    "interval_bound_by",
     "predicted_cycles",
 ]
 PROGRAMS = [
