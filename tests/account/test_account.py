@@ -10,8 +10,8 @@ import pytest
 
 from polyloom.report import account_text
 from polyloom.run.source_loops import find_loops
-from polyloom.targets.account import CATEGORIES, Account, Row, Timeline, join_accounts, merge_rows, spread
-from polyloom.targets.account_advice import advise, bound_by, largest_loss
+from polyloom.targets.account import CATEGORIES, Account, Category, Row, Timeline, join_accounts, merge_rows, spread
+from polyloom.targets.account_advice import advise, binding_loss, largest_loss
 
 _ROWS = (
     Row("work", "add f32", 4, "", "adder", 30),
@@ -25,7 +25,7 @@ _ACCOUNT = Account(2, 50, _ROWS)
 def test_folds() -> None:
     assert list(_ACCOUNT.categories.items()) == [("work", 50), ("dependence", 40), ("imbalance", 10)]
     assert _ACCOUNT.lines == {0: 10, 3: 20, 4: 70}
-    assert _ACCOUNT.by_unit == {"adder": 40, "multiplier": 60}
+    assert _ACCOUNT.unit_totals == {"adder": 40, "multiplier": 60}
     assert _ACCOUNT.details("work") == {"add f32": 30, "mul f32": 20}
     assert _ACCOUNT.hottest == 4
     assert _ACCOUNT.with_loops({3: "i", 4: "k"}).loops == {"k": 70, "i": 20}
@@ -63,10 +63,10 @@ def test_shares_are_apportioned_exactly() -> None:
 def test_advice_names_the_largest_loss_and_what_is_sure() -> None:
     assert largest_loss(_ACCOUNT) == "dependence"
     assert advise(_ACCOUNT).startswith("40 % dependence (mul to add): ")
-    known = {"imbalance": "25 columns on 4; 24 or 28 would be equal shares"}
+    known: dict[Category, str] = {"imbalance": "25 columns on 4; 24 or 28 would be equal shares"}
     assert advise(_ACCOUNT, known).startswith("10 % imbalance: 25 columns on 4; 24 or 28 would be equal shares; 40 %")
-    assert bound_by(_ACCOUNT) == "dependence: mul to add, 40 % of the unit-cycles"
-    assert bound_by(Account(1, 0, ())) is None
+    assert binding_loss(_ACCOUNT) == "dependence: mul to add, 40 % of the unit-cycles"
+    assert binding_loss(Account(1, 0, ())) is None
     assert advise(Account(1, 0, ())) == "nothing ran"
 
 

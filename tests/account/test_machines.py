@@ -112,13 +112,13 @@ def test_an_account_is_only_made_when_it_is_asked_for() -> None:
 def test_wrong_counts_are_refused() -> None:
     """A count too many of a thread or of a hart, and the account has more than there are cycles."""
     tally = ((0, 4, 0, 90), (0, 62, 0, 10))
-    assert tensix.account(tensix.Counted((tally,)), 100, Lines()).unit_cycles == 100
+    assert tensix.account(tensix.CycleCounts((tally,)), 100, Lines()).unit_cycles == 100
     with pytest.raises(ValueError, match="unit-cycles"):
-        tensix.account(tensix.Counted(((*tally, (0, 5, 0, 1)),)), 100, Lines())
+        tensix.account(tensix.CycleCounts(((*tally, (0, 5, 0, 1)),)), 100, Lines())
     passed = (0, 0x1000, 60, 0, 10, (0,) * 19)
-    assert minion.account(minion.Counted((passed,), (70, 0)), 100, {}, Lines()).unit_cycles == 200
+    assert minion.account(minion.CycleCounts((passed,), (70, 0)), 100, {}, Lines()).unit_cycles == 200
     with pytest.raises(ValueError, match="unit-cycles"):
-        minion.account(minion.Counted((passed, passed), (70, 0)), 100, {}, Lines())
+        minion.account(minion.CycleCounts((passed, passed), (70, 0)), 100, {}, Lines())
 
 
 @pytest.mark.long

@@ -62,7 +62,8 @@ def packets(data: bytes) -> Iterator[Message]:
 
 
 def test_tracks_names_times_and_flows_come_back() -> None:
-    tracks, names, seen, clock = dict[int, str](), dict[tuple[int, int], str](), list[tuple[str, int, int, str]](), {}
+    tracks, names, clock = dict[int, str](), dict[tuple[int, int], str](), dict[int, int]()
+    seen = list[tuple[str, int, int, str]]()
     flows = list[tuple[int, list[int | bytes], list[int | bytes]]]()
     for packet in packets(perfetto.encode(_TRACE)):
         (sequence,) = packet[10]

@@ -24,7 +24,7 @@ MAPPING = [
     "initiation_interval",
     "minimum_initiation_interval",
     "proved_minimal",
-    "bound_by",
+    "interval_bound_by",
     "predicted_cycles",
 ]
 PROGRAMS = [
@@ -48,6 +48,8 @@ KEYS = [
     "time",
     "counts",
     "instantiate_seconds",
+    "bound_by",
+    "account",
 ]
 
 

@@ -124,7 +124,13 @@ def test_options_go_to_the_places_whose_target_has_them() -> None:
 
 def test_a_row_that_differs_is_named_and_the_exit_code_is_4(broken: Any, call: Call) -> None:
     broken("belt", run=wrong, takes=registry.find_target("riscv").takes, compile=registry.find_target("riscv").compile)
-    broken("belt", place=registry.find_target("riscv").place, costs=None, options=registry.find_target("riscv").options)
+    broken(
+        "belt",
+        place=registry.find_target("riscv").place,
+        costs=None,
+        account=None,
+        options=registry.find_target("riscv").options,
+    )
     status, out, err = call("compare", path("trisolv"), "N=3", "--on", "riscv,belt")
     assert (status, "| belt  | differs " in out) == (4, True)
     assert "error[PL0812]: x[0] differs from the source" in err and "note: on belt" in err

@@ -21,7 +21,7 @@ from polyloom.report.comparison import columns, page, text
 from polyloom.run.compare import describe_array
 from polyloom.run.verdict import verdict_keys
 from polyloom.targets.account import CATEGORIES, Account
-from polyloom.targets.account_advice import bound_by
+from polyloom.targets.account_advice import binding_loss
 from polyloom.targets.target import Json
 
 
@@ -136,7 +136,7 @@ def _row(row: Row) -> dict[str, Json]:
         "boundary": None if costs.moved is None else costs.boundary,
         "boundary_bytes_per_cycle": None if costs.moved is None else costs.bandwidth,
         "code_bytes": costs.code_bytes,
-        "bound_by": None if row.account is None else bound_by(row.account),
+        "bound_by": None if row.account is None else binding_loss(row.account),
         "account": None if row.account is None else _account_data(row.account),
         **stated,
         "loop": [{"text": line.text, "line": line.line or None, "reason": line.reason} for line in costs.loop],

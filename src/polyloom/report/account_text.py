@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, cast
 
 from polyloom.targets.account import Account, Category
 from polyloom.targets.account_advice import largest_loss, percent
@@ -56,11 +56,11 @@ def as_json(account: Account) -> dict[str, Json]:
         "units": account.units,
         "cycles": account.cycles,
         "counts": account.counts,
-        "classes": dict[str, Json](account.categories),
+        "classes": cast("dict[str, Json]", account.categories),
         "details": {name: dict[str, Json](account.details(name)) for name in account.categories},
         "lines": [_line(account, line, n) for line, n in account.lines.items() if line],
         "loops": dict[str, Json](account.loops),
-        "by_unit": dict[str, Json](account.by_unit),
+        "by_unit": dict[str, Json](account.unit_totals),
         "hottest_line": account.hottest or None,
         "advice": account.advice,
     }

@@ -51,7 +51,7 @@ def _number(key: int, value: int) -> bytes:
     return _varint(key << 3 | _VARINT) + _varint(value)
 
 
-def _fixed(key: int, value: int) -> bytes:
+def _fixed_number(key: int, value: int) -> bytes:
     return _varint(key << 3 | _FIXED64) + value.to_bytes(8, "little")
 
 
@@ -64,7 +64,7 @@ def _text(key: int, content: str) -> bytes:
 
 
 @dataclass(slots=True)
-class _Interned:
+class _StringTable:
     """Interned strings of one kind, numbered from 1. Mutable: strings are numbered as they are met."""
 
     key: int
@@ -86,9 +86,9 @@ class _Sequence:
     """
 
     track: int
-    names: _Interned = field(default_factory=lambda: _Interned(2))
-    keys: _Interned = field(default_factory=lambda: _Interned(3))
-    values: _Interned = field(default_factory=lambda: _Interned(29))
+    names: _StringTable = field(default_factory=lambda: _StringTable(2))
+    keys: _StringTable = field(default_factory=lambda: _StringTable(3))
+    values: _StringTable = field(default_factory=lambda: _StringTable(29))
     now: int = 0
 
     def open(self) -> bytes:
@@ -114,7 +114,7 @@ class _Sequence:
     def _note(self, key: str, value: bytes) -> bytes:
         return _part(4, _number(1, self.keys.number(key)) + value)
 
-    def told(self, name: str, arguments: Sequence[tuple[str, str]]) -> bytes:
+    def event_content(self, name: str, arguments: Sequence[tuple[str, str]]) -> bytes:
         """Name and annotations of an event, by their numbers: values as numbers, iterations index by index. The bits of
         a result behind a name are left out where its value says the same.
         """
@@ -192,13 +192,13 @@ def _track(
         if not begins:
             yield sequence.event(_END, at)
             continue
-        content = sequence.told(each.name, each.arguments)
+        content = sequence.event_content(each.name, each.arguments)
         if isinstance(each, Instant):
             yield sequence.event(_INSTANT, at, content)
             continue
         place = each.group, each.lane, each.start
-        ends = b"".join(_fixed(47, n) for n in leaving.get(place, ()))
-        ends += b"".join(_fixed(48, n) for n in arriving.get(place, ()))
+        ends = b"".join(_fixed_number(47, n) for n in leaving.get(place, ()))
+        ends += b"".join(_fixed_number(48, n) for n in arriving.get(place, ()))
         yield sequence.event(_BEGIN, at, content + ends)
 
 

@@ -23,7 +23,7 @@ from polyloom.riscv import symbols
 from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.model import Machine
 from polyloom.riscv.names import Isa
-from polyloom.riscv.timing import Core, Pace
+from polyloom.riscv.timing.core import Core, Pace
 
 _PLACE: Final = re.compile(r"(?P<name>[^:\[\]]+)(?::(?P<type>[a-z]+[0-9]*))?(?P<extents>(?:\[[0-9]{1,18}\])*)")
 _TYPES: Final = {f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)} | {

@@ -24,7 +24,7 @@ from polyloom.riscv.encode import decode
 from polyloom.riscv.header import extension_bits
 from polyloom.riscv.image import Image
 from polyloom.riscv.names import Isa
-from polyloom.riscv.timing import Core, Pace, describe_paces, instruction_costs
+from polyloom.riscv.timing.core import Core, Pace, describe_paces, instruction_costs
 
 RA, SP, A0 = 1, 2, 10
 # In the order of the enumeration in native/riscv/hart.hpp, whose numbers the native run returns.

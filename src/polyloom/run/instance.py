@@ -28,7 +28,7 @@ from polyloom.run.structures import with_fields
 from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.targets import registry
 from polyloom.targets.account import Account
-from polyloom.targets.account_advice import bound_by
+from polyloom.targets.account_advice import binding_loss
 from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
 from polyloom.targets.options import verb_options
@@ -388,7 +388,7 @@ class Result:
     def _account_data(self) -> dict[str, Json]:
         """The account as plain values, where it was asked for."""
         found = self.account if self.traced.account else None
-        return {} if found is None else {"bound_by": bound_by(found), "account": account_text.as_json(found)}
+        return {} if found is None else {"bound_by": binding_loss(found), "account": account_text.as_json(found)}
 
     @property
     def _parameters(self) -> Json:

@@ -104,7 +104,7 @@ class Account:
         return {loop: n for loop, n in sorted(found.items(), key=lambda pair: -pair[1]) if loop}
 
     @property
-    def by_unit(self) -> dict[str, int]:
+    def unit_totals(self) -> dict[str, int]:
         return _fold(self.rows, lambda row: row.unit)
 
     @property

@@ -62,7 +62,7 @@ def _general(account: Account) -> str:
     return f"{percent(account, unit_cycles)} {category}{named}: {_REMEDIES[category]}"
 
 
-def bound_by(account: Account) -> str | None:
+def binding_loss(account: Account) -> str | None:
     """What binds a run: its largest loss with its greatest detail, or the work; None where nothing ran."""
     if not account.unit_cycles:
         return None

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.riscv import names
-from polyloom.riscv.instruction_class import CLASSES, instruction_class
 from polyloom.riscv.isa import instruction_table
 from polyloom.riscv.model import Machine
+from polyloom.riscv.timing.instruction_class import CLASSES, instruction_class
 from polyloom.targets.riscv import target
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")

@@ -24,7 +24,7 @@ from polyloom.riscv.backend import abi
 from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.model import LIMIT, RA, SP, Machine
 from polyloom.riscv.names import Isa
-from polyloom.riscv.timing import Core, Pace
+from polyloom.riscv.timing.core import Core, Pace
 
 # A cache line of common machines, more than any type needs.
 _ALIGNMENT: Final = 64

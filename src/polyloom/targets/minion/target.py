@@ -21,7 +21,7 @@ from polyloom.targets.minion.memory_map import reset_address
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, parse_place
 from polyloom.targets.minion.run import compiled_file
-from polyloom.targets.minion.run.account import Counted, account, instruction_kinds, loop_weights
+from polyloom.targets.minion.run.account import CycleCounts, account, instruction_kinds, loop_weights
 from polyloom.targets.minion.run.costs import costs
 from polyloom.targets.minion.run.run_report import reports
 from polyloom.targets.minion.run.simulate import simulate
@@ -83,14 +83,14 @@ def _signature(data: bytes) -> Signature:
 
 
 def _report(program: Program, execution: Execution) -> Sequence[Report]:
-    counted = cast("Counted | None", execution.counted)
+    counted = cast("CycleCounts | None", execution.counted)
     weights = None if counted is None else loop_weights(counted)
     return reports(execution.facts, execution.cycles, listing(program.data), weights)
 
 
 def _account(program: Program, execution: Execution) -> Account | None:
     """Account of a timed run that counted for it."""
-    counted = cast("Counted | None", execution.counted)
+    counted = cast("CycleCounts | None", execution.counted)
     if counted is None or execution.cycles is None:
         return None
     kinds = instruction_kinds(listing(program.data))

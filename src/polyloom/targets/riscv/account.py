@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from polyloom.riscv.source_lines import Lines
-from polyloom.riscv.timing import Pace
+from polyloom.riscv.timing.core import Pace
 from polyloom.targets.account import Account, Category, Row, merge_rows
 from polyloom.targets.account_advice import advise
 
@@ -19,7 +19,7 @@ _HART = "hart 0"
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CycleCounts:
     """What a hart that counts tells of a run: its cycles, and each instruction; `is_timed` where cycles are those of a
     core, and not the instructions.
     """
@@ -29,14 +29,14 @@ class Counted:
     is_timed: bool
 
 
-def account(counted: Counted, lines: Lines) -> Account:
+def account(counted: CycleCounts, lines: Lines) -> Account:
     """Account of a run; `lines` are those of its words."""
     rows = merge_rows(row for pace in counted.paces for row in _rows(pace, lines))
     made = Account(1, counted.cycles, rows, "cycles" if counted.is_timed else "instructions")
     return replace(made, advice=advise(made))
 
 
-def loop_weights(counted: Counted) -> dict[int, int]:
+def loop_weights(counted: CycleCounts) -> dict[int, int]:
     """Cycles by address: executions and all waits of the instruction."""
     return {p.address: p.executed + p.jumped + p.unit + sum(n for n, _, _ in p.waited) for p in counted.paces}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from polyloom.machine.members import Members
-from polyloom.riscv.instruction_class import CLASSES
 from polyloom.riscv.names import Isa, parse_isa
-from polyloom.riscv.timing import FLOAT_DIVIDE, Core
+from polyloom.riscv.timing.core import FLOAT_DIVIDE, Core
+from polyloom.riscv.timing.instruction_class import CLASSES
 
 MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0901", "RISC-V core")
 _KEYS: Final = ("name", "based_on", "isa", "source", "latency", "taken")

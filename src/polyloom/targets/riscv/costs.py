@@ -14,7 +14,7 @@ from polyloom.riscv import innermost
 from polyloom.riscv.names import Isa
 from polyloom.riscv.source_lines import Lines
 from polyloom.targets.costs import Costs, Units, listing_lines, operation_rates
-from polyloom.targets.riscv.account import Counted, loop_weights
+from polyloom.targets.riscv.account import CycleCounts, loop_weights
 from polyloom.targets.target import Execution
 
 _WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a-z]*(?:\.[sd])?")
@@ -24,7 +24,7 @@ _STEPS: Final = re.compile(r"(?:c\.)?addi.*")
 
 def costs(isa: Isa, listing: str, places: Lines, execution: Execution) -> Costs:
     """Costs of a program of `isa` that ran; `places` are those of its words."""
-    counted = cast("Counted | None", execution.counted)
+    counted = cast("CycleCounts | None", execution.counted)
     # Without counts, which loop has the most instructions that compute is all that is known.
     loop = (
         innermost.heaviest_loop(listing, _weight, (0, 0))

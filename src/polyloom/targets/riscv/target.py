@@ -32,13 +32,13 @@ from polyloom.riscv.disassemble import addresses, listing
 from polyloom.riscv.image import MAGIC, elf_image, is_riscv, raw_image
 from polyloom.riscv.names import Isa, parse_isa
 from polyloom.riscv.source_lines import Lines
-from polyloom.riscv.timing import COUNTING, Core, Pace
+from polyloom.riscv.timing.core import COUNTING, Core, Pace
 from polyloom.targets.account import Account
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
 from polyloom.targets.riscv import core_file
-from polyloom.targets.riscv.account import Counted, account
+from polyloom.targets.riscv.account import CycleCounts, account
 from polyloom.targets.riscv.core_file import CoreFile
 from polyloom.targets.riscv.costs import costs
 from polyloom.targets.riscv.options import Options
@@ -184,12 +184,12 @@ def _core(job: Job) -> Core | None:
     return COUNTING if job.account else None
 
 
-def _counted(core: Core | None, cycles: int, paces: Sequence[Pace]) -> Counted | None:
-    return None if core is None else Counted(cycles, paces, core.is_timed)
+def _counted(core: Core | None, cycles: int, paces: Sequence[Pace]) -> CycleCounts | None:
+    return None if core is None else CycleCounts(cycles, paces, core.is_timed)
 
 
 def _account(program: Program, execution: Execution) -> Account | None:
-    counted = cast("Counted | None", execution.counted)
+    counted = cast("CycleCounts | None", execution.counted)
     return None if counted is None else account(counted, source_lines.decode_lines(program.data))
 
 

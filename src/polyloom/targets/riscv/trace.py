@@ -20,8 +20,8 @@ from polyloom.riscv import source_lines, symbols
 from polyloom.riscv.disassemble import instruction_text
 from polyloom.riscv.encode import decode, expand_compressed
 from polyloom.riscv.image import Image, elf_image
-from polyloom.riscv.instruction_class import CLASSES, instruction_class
 from polyloom.riscv.names import Isa
+from polyloom.riscv.timing.instruction_class import CLASSES, instruction_class
 from polyloom.targets.activity import Columns, Group
 from polyloom.targets.trace import Deferred, Span, Trace
 

@@ -21,7 +21,7 @@ from polyloom.targets.tensix import stages as loops
 from polyloom.targets.tensix.kernel_form import KERNEL, kernel_content
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place, describe, include, place
-from polyloom.targets.tensix.run.account import Counted, account
+from polyloom.targets.tensix.run.account import CycleCounts, account
 from polyloom.targets.tensix.run.costs import costs
 from polyloom.targets.tensix.run.simulate import simulate
 from polyloom.targets.tensix.source import note as notes
@@ -113,7 +113,7 @@ def _facts(given: Program, execution: Execution | None) -> Mapping[str, Json]:
 
 def _account(program: Program, execution: Execution) -> Account | None:
     """Account of a run that counted for it."""
-    counted = cast("Counted | None", execution.counted)
+    counted = cast("CycleCounts | None", execution.counted)
     if counted is None or execution.cycles is None:
         return None
     lines = (

@@ -68,7 +68,7 @@ def _routine_rows(routine: Routine, executed: Sequence[int], slots: Sequence[Slo
         if not times:
             continue
         taken = set[Slot]()
-        for issue, note in _annotated(bundle):
+        for issue, note in _issue_notes(bundle):
             # Steps of a free loop take no slot that could do anything else.
             if issue.slot in slots:
                 taken.add(issue.slot)
@@ -86,7 +86,7 @@ def _category(unit: Unit) -> Category:
     return _CATEGORIES.get(unit, "work")
 
 
-def _annotated(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
+def _issue_notes(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
     issues, notes = sort_by_slot(bundle)
     return zip(issues, notes or (Note(),) * len(issues), strict=True)
 
@@ -95,15 +95,15 @@ def _loop_reasons(routine: Routine, machine: Machine) -> Iterator[tuple[int, _Re
     """By bundle of a pipelined loop, why its slots are empty."""
     for first, count in routine.loops:
         bundles = routine.bundles[first : first + count]
-        found = _full_unit(bundles, machine) or _edge_reason(bundles, machine, count)
+        found = _binding_slots(bundles, machine) or _edge_reason(bundles, machine, count)
         yield from ((number, found) for number in range(first, first + count))
 
 
-def _full_unit(bundles: Sequence[Bundle], machine: Machine) -> _Reason | None:
+def _binding_slots(bundles: Sequence[Bundle], machine: Machine) -> _Reason | None:
     """Slots that take every bundle of a pass, because no fewer would do for what only they can execute (ResMII), the
     fullest first, with the line that they execute most.
     """
-    issued = [(issue, note) for bundle in bundles for issue, note in _annotated(bundle)]
+    issued = [(issue, note) for bundle in bundles for issue, note in _issue_notes(bundle)]
     units: list[Unit] = [OPS[issue.name].unit for issue, _ in issued]
     found = list[tuple[float, str, list[int]]]()
     for own in dict.fromkeys(machine.unit_slots(unit) for unit in units):
@@ -145,12 +145,12 @@ def _tight_edges(bundles: Sequence[Bundle], machine: Machine, interval: int) -> 
     """
     made = dict[str, tuple[int, int, Issue]]()
     for row, bundle in enumerate(bundles):
-        for issue, note in _annotated(bundle):
+        for issue, note in _issue_notes(bundle):
             at = row + (note.stage or 0) * interval
             latency = max(issue.delay, machine.latency(OPS[issue.name], issue.width or "w"))
             made.update((name, (at, latency, issue)) for name in note.results if name)
     for row, bundle in enumerate(bundles):
-        for issue, note in _annotated(bundle):
+        for issue, note in _issue_notes(bundle):
             at = row + (note.stage or 0) * interval
             for name in note.operands:
                 if name not in made:

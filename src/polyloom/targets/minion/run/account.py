@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.riscv import innermost
-from polyloom.riscv.instruction_class import instruction_class
 from polyloom.riscv.source_lines import Lines
+from polyloom.riscv.timing.instruction_class import instruction_class
 from polyloom.targets.account import Account, Category, Row, merge_rows
 from polyloom.targets.account_advice import advise
 
@@ -44,14 +44,14 @@ Passed = tuple[int, int, int, int, int, Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CycleCounts:
     """What the model counted: harts' cycles by instruction, and by hart its cycles up to its end."""
 
     passed: Sequence[Passed]
     lives: Sequence[int]
 
 
-def account(counted: Counted, cycles: int, kinds: Mapping[int, str], lines: Lines) -> Account:
+def account(counted: CycleCounts, cycles: int, kinds: Mapping[int, str], lines: Lines) -> Account:
     """Account of a run of so many cycles; `kinds` are classes of instructions by address,
     `lines` those of the words.
     """
@@ -72,7 +72,7 @@ def instruction_kinds(listing: str) -> dict[int, str]:
     return found
 
 
-def loop_weights(counted: Counted) -> dict[int, int]:
+def loop_weights(counted: CycleCounts) -> dict[int, int]:
     """Cycles of all harts by address."""
     found = dict[int, int]()
     for _, pc, issued, turn, front, stalls in counted.passed:

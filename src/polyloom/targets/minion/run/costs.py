@@ -18,7 +18,7 @@ from polyloom.riscv import source_lines
 from polyloom.riscv.image import elf_image
 from polyloom.targets.costs import ADDING, LOGIC, Costs, Units, listing_lines, operation_rates
 from polyloom.targets.minion.options import Options
-from polyloom.targets.minion.run.account import Counted, loop_weights
+from polyloom.targets.minion.run.account import CycleCounts, loop_weights
 from polyloom.targets.minion.run.figures import DRAM_RATE
 from polyloom.targets.minion.run.run_report import inner_loop
 from polyloom.targets.minion.words import isa
@@ -40,7 +40,7 @@ def costs(program: Program, execution: Execution) -> Costs:
     if note is None:
         return Costs(issued=execution.operations, issues="instructions")
     moved = cast("dict[str, int]", execution.facts["bytes"])
-    counted = cast("Counted | None", execution.counted)
+    counted = cast("CycleCounts | None", execution.counted)
     weights = None if counted is None else loop_weights(counted)
     return Costs(
         time=None if execution.cycles is None else "fitted",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 from polyloom.targets.minion.options import MAX_CYCLES, Hazards
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import timing
-from polyloom.targets.minion.run.account import Counted
+from polyloom.targets.minion.run.account import CycleCounts
 from polyloom.targets.minion.words.program import Program
 from polyloom.targets.target import Json
 
@@ -74,7 +74,7 @@ class Outcome:
     extrapolated: Sequence[str] = ()
     events: Sequence[Event] = ()
     cut: int | None = None
-    counted: Counted | None = None
+    counted: CycleCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def read_outcome(found: Result, setup: Setup) -> Outcome:
         timing.extrapolated_parameters(found["used"]),
         found["events"],
         found["cut"],
-        Counted(found["account"], found["lives"]) if setup.account and not setup.functional else None,
+        CycleCounts(found["account"], found["lives"]) if setup.account and not setup.functional else None,
     )
 
 

@@ -59,7 +59,7 @@ class _Class:
 
 
 def account_words(
-    concrete: Concrete, machine: Machine, known: Known | None, executed: Executed, cycles: int, elements: int
+    concrete: Concrete, known: Known | None, executed: Executed, machine: Machine, cycles: int, elements: int
 ) -> Account:
     """Account of a run of so many cycles, on a region of so many elements, of which the configuration may use fewer."""
     names, interval = [unit.name for unit in machine.units], concrete.initiation_interval

@@ -44,18 +44,18 @@ Tally = Sequence[tuple[int, int, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CycleCounts:
     """What the model counted, by tile."""
 
     tallies: Sequence[Tally]
 
 
-def count_tiles(tiles: Sequence[Tile]) -> Counted:
+def count_tiles(tiles: Sequence[Tile]) -> CycleCounts:
     """Counts of tiles that ran."""
-    return Counted(tuple(sorted(tile.native.tally) for tile in tiles))
+    return CycleCounts(tuple(sorted(tile.native.tally) for tile in tiles))
 
 
-def account(counted: Counted, cycles: int, lines: Lines) -> Account:
+def account(counted: CycleCounts, cycles: int, lines: Lines) -> Account:
     """Account of a run of so many cycles; `lines` are those of the words' addresses."""
     used = [(tally, thread) for tally in counted.tallies for thread in _threads(tally)]
     rows = [row for tally, thread in used for row in _thread_rows(tally, thread, cycles, lines)]
@@ -96,7 +96,7 @@ def _reason(why: int) -> tuple[Category, str]:
     return _REASONS[why - _SINGLE]
 
 
-def loop_weights(counted: Counted) -> dict[int, int]:
+def loop_weights(counted: CycleCounts) -> dict[int, int]:
     """Cycles of all threads by address of the word."""
     found = dict[int, int]()
     for tally in counted.tallies:

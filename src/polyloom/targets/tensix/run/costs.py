@@ -20,7 +20,7 @@ from polyloom.targets.costs import ADDING, LOGIC, Costs, Line, Units, operation_
 from polyloom.targets.target import Execution, Given, Json, Program
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
-from polyloom.targets.tensix.run.account import Counted, loop_weights
+from polyloom.targets.tensix.run.account import CycleCounts, loop_weights
 from polyloom.targets.tensix.run.events import origin
 from polyloom.targets.tensix.words import program
 from polyloom.targets.tensix.words.arrays.note import FUSED
@@ -40,7 +40,7 @@ _LONGEST: Final = 64
 
 def costs(made: Program, execution: Execution, member: Member) -> Costs:
     """Costs of a program that ran on a member: units, traffic, and the loop that does the work."""
-    facts, counted = execution.facts, cast("Counted | None", execution.counted)
+    facts, counted = execution.facts, cast("CycleCounts | None", execution.counted)
     weights = None if counted is None else loop_weights(counted)
     return Costs(
         # The model counts cycles of the documented pipeline; nothing was measured on silicon.

@@ -19,7 +19,7 @@ from polyloom.riscv.image import elf_image
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.tensix.options import CORES
 from polyloom.targets.tensix.run import events
-from polyloom.targets.tensix.run.account import Counted, count_tiles
+from polyloom.targets.tensix.run.account import CycleCounts, count_tiles
 from polyloom.targets.tensix.run.stage_facts import Mark, stage_facts, stage_mark, tile_facts
 from polyloom.targets.tensix.run.tile import MAX_CYCLES, UNITS, Hazards, Tile
 from polyloom.targets.tensix.words.arrays import tiles
@@ -68,7 +68,7 @@ class Executed:
     trace: Trace
     marks: tuple[Mark, ...]
     moved: int
-    counted: Counted | None = None
+    counted: CycleCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)

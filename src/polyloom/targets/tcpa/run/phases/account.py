@@ -38,16 +38,16 @@ def account(program: Program, execution: Execution) -> Account:
     machine = load_machine(found.steps[0].data, where.member if where else None)
     elements = _elements(program, found)
     steps = [
-        account_words(*_decoded(own.data)[:1], machine, _decoded(own.data)[1], seen.executed, seen.cycles, elements)
+        account_words(*_decode_configuration(own.data), seen.executed, machine, seen.cycles, elements)
         for own, seen in zip(found.steps, ran.phases, strict=True)
     ]
     units = elements * len(machine.units)
-    whole = join_accounts([*steps, *_around(units, machine, found, ran)])
+    whole = join_accounts([*steps, *_surrounding_accounts(units, machine, found, ran)])
     return replace(whole, advice=advise(whole, {"imbalance": text} if (text := _sizes(found, ran)) else None))
 
 
 @lru_cache(_KEPT)
-def _decoded(data: bytes) -> tuple[Concrete, Known | None]:
+def _decode_configuration(data: bytes) -> tuple[Concrete, Known | None]:
     concrete = concrete_file.decode(data)
     return concrete, event_resolution.find_origin(concrete)
 
@@ -60,10 +60,10 @@ def _elements(program: Program, found: Run) -> int:
     if program.place is not None:
         rows, columns = cast(Place, program.place).region
         return rows * columns
-    return max(c.rows * c.columns for c in (_decoded(own.data)[0] for own in found.steps))
+    return max(c.rows * c.columns for c in (_decode_configuration(own.data)[0] for own in found.steps))
 
 
-def _around(units: int, machine: Machine, found: Run, ran: Ran) -> Iterator[Account]:
+def _surrounding_accounts(units: int, machine: Machine, found: Run, ran: Ran) -> Iterator[Account]:
     """Accounts of the cycles around steps, in which no unit of the array issues."""
     own = [phase.cycles for phase in ran.phases]
     time = measure_time(found, machine, own) if machine.has_whole_time else None
@@ -84,7 +84,7 @@ def _idle(units: int, category: Category, detail: str, cycles: int) -> Account:
 def _sizes(found: Run, ran: Ran) -> str:
     """Sentence about the sizes of the longest step that its elements do not divide; empty where they all do."""
     longest = max(range(len(found.steps)), key=lambda n: ran.phases[n].cycles)
-    concrete, known = _decoded(found.steps[longest].data)
+    concrete, known = _decode_configuration(found.steps[longest].data)
     if known is None:
         return ""
     axes = (("row", concrete.rows, known.candidate.rows), ("column", concrete.columns, known.candidate.columns))

@@ -16,9 +16,9 @@ from typing import Final
 from polyloom.riscv.disassemble import addresses
 from polyloom.riscv.encode import decode, expand_compressed
 from polyloom.riscv.image import Image
-from polyloom.riscv.instruction_class import instruction_class
 from polyloom.riscv.isa import Instruction
 from polyloom.riscv.names import Isa
+from polyloom.riscv.timing.instruction_class import instruction_class
 
 FLOAT_DIVIDE: Final = "float_divide"
 _DIVIDES: Final = ("divide", FLOAT_DIVIDE)
@@ -83,7 +83,10 @@ def describe_paces(
     image: Image, start: int, paces: list[tuple[int, int, int, tuple[int, int, int, int], tuple[int, int, int]]]
 ) -> tuple[Pace, ...]:
     """What the native hart tells, with names, in the order of addresses."""
-    known = {(address - start) // 2: _named(instruction, image.isa) for address, instruction in _instructions(image)}
+    known = {
+        (address - start) // 2: _class_and_mnemonic(instruction, image.isa)
+        for address, instruction in _instructions(image)
+    }
     unknown = ("integer", "code outside")
     return tuple(
         Pace(
@@ -98,7 +101,7 @@ def describe_paces(
     )
 
 
-def _named(instruction: Instruction, isa: Isa) -> tuple[str, str]:
+def _class_and_mnemonic(instruction: Instruction, isa: Isa) -> tuple[str, str]:
     mnemonic = expand_compressed(instruction, isa).row.mnemonic
     return cost_class(mnemonic), mnemonic
 
