@@ -87,7 +87,7 @@ def test_a_plan_runs_and_its_file_does_so_again(folder: Path) -> None:
     assert data["cycles"] == 2 * data["operations"] and data["joy"] == data["operations"] % 7
     lanes = {event["tid"] for event in json.loads((folder / "t.json").read_text())["traceEvents"] if event["ph"] == "X"}
     assert len(lanes) == 3  # three cycles each, one starts per cycle
-    assert "<h2>Toys</h2>" in (folder / "r.html").read_text()
+    assert "<h3>Toys</h3>" in (folder / "r.html").read_text()
     assert call(folder, "compile bits.pla --on toy -o bits.toy")[0] == 0
     np.save(folder / "in.npy", np.array(11, np.int32))
     status, out, err = call(folder, "simulate bits.toy N=4 --in in=in.npy --out bits=bits.npy --json")
@@ -161,7 +161,7 @@ def test_python(folder: Path) -> None:
         "compiled = pl.compile('bits.pla', on='toy:slow')\n"
         "result = compiled.run(N=4, **{'in': np.array(11, np.int32)})\n"
         "print(result.verified, result.outputs['bits'].tolist(), result.cycles == 2 * result.execution.operations)\n"
-        "print(compiled.run(N=4, twice=True).verified, '<h2>Toys' in result.page(), pl.toy_place('') == "
+        "print(compiled.run(N=4, twice=True).verified, '<h3>Toys' in result.page(), pl.toy_place('') == "
         "'fast')\n"
         "compiled.save('saved.toy')\n"
         "print(pl.load('saved.toy').run(N=4, **{'in': np.array(3, np.int32)}).outputs['bits'].tolist())\n"
