@@ -30,6 +30,7 @@ SUBJECTS: Final = {
     "PL12": "The Tensix tile",
     "PL13": "The Minion",
     "PL14": "Exploration",
+    "PL15": "Debugging",
 }
 """By the beginnings of their codes."""
 _SITE: Final = "https://polyloom.github.io/polyloom/"
