@@ -132,3 +132,14 @@ def test_a_member_of_a_file_is_described(tmp_path: Path) -> None:
 
 def _described() -> str:
     return member("silver").description.replace('name = "silver"', 'name = "mine"')
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "0x" + "f" * 5000], ids=["decimal", "hexadecimal"])
+def test_a_number_of_thousands_of_digits_is_refused(digits: str) -> None:
+    """Python reads no decimal one, and prints neither."""
+    for text in (
+        re.sub(r"(?m)^ *0:", f"{digits}:", SUM, count=1),
+        re.sub(r"drops \d+", f"drops {digits}", SUM, count=1),
+    ):
+        assert text != SUM
+        refusal(lambda text=text: belt_file.write(*conasm_read.read(text)))

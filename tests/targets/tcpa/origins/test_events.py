@@ -20,7 +20,7 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.report.trace import perfetto
 from polyloom.run.instance import Instance, Result
-from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words import concrete_file, event_resolution
 from polyloom.targets.trace import Deferred, Span, Trace
 
 CASES = {"fir": (2, 2), "trisolv": (2, 2), "lcs": (2, 3), "seidel2d": (1, 3), "durbin": (2, 2)}
@@ -125,3 +125,12 @@ def test_deferred_items_are_made_once_and_pickled() -> None:
     assert made == [1]
     assert pickle.loads(pickle.dumps(Trace(spans))) == Trace(tuple(spans))
     assert Trace(spans) != Trace()
+
+
+def test_words_without_an_interval_were_made_from_nothing() -> None:
+    """A damaged file was an internal error: a division by zero."""
+    compiled = pl.compile(str(KERNELS / "fir.py"), on="tcpa")
+    concrete = concrete_file.decode(compiled.instantiate(dict.fromkeys(compiled.parameters, 4), pes=(1, 1)).data)
+    assert event_resolution.find_origin(concrete) is not None
+    with pytest.raises(PolyloomError, match="PL0705"):
+        event_resolution.find_origin(replace(concrete, initiation_interval=0))
