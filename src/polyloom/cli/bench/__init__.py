@@ -23,7 +23,7 @@ _OWN: Final[dict[str, str]] = {
     "explore": "polyloom.cli.bench.explore:rows",
     "ssa": "polyloom.cli.bench.ssa:rows",
     "start": "polyloom.cli.bench.start:rows",
-    "transformer": "polyloom.cli.bench.transformer:rows",
+    "transformer": "polyloom.cli.bench.comparison:layer_rows",
 }
 """Tables that belong to no target, by name: the function that gives the rows."""
 
