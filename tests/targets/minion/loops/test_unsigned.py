@@ -23,5 +23,5 @@ def test_words_without_a_sign(tmp_path: Path) -> None:
     path.write_text(TEXT, encoding="utf-8")
     random = np.random.default_rng(3)
     given = {name: random.integers(0, 1 << 32, 40).astype(np.uint32) for name in "ab"}
-    result = pl.compile(path, on="minion:2").run(n=40, **given)
+    result = pl.compile(path, on="minion:2").run({"n": 40, **given})
     assert result.verified and result.outputs["y"].dtype == np.uint32
