@@ -54,11 +54,11 @@ class MlirFunction:
 
     @cached_property
     def nest(self) -> Nest:
-        return self._lowered(indirect=False)
+        return self._lower_nest(indirect=False)
 
     @cached_property
     def indirect(self) -> Nest:
-        return self._lowered(indirect=True)
+        return self._lower_nest(indirect=True)
 
     @property
     def reference(self) -> Reference:
@@ -66,7 +66,7 @@ class MlirFunction:
         known: Any = self.__dict__.get("nest") or self.indirect
         return Evaluation(self.module, self.function, known)
 
-    def _lowered(self, *, indirect: bool) -> Nest:
+    def _lower_nest(self, *, indirect: bool) -> Nest:
         try:
             program = self.program
             if program is not None:

@@ -60,19 +60,19 @@ class _Locals:
         if isinstance(value, Reduce):
             return replace(value, source=self.inner(value.source))
         if isinstance(value, Contract):
-            return replace(value, operands=tuple(map(self.named, value.operands)))
+            return replace(value, operands=tuple(map(self.array_operand, value.operands)))
         return self.inner(value)
 
     def inner(self, value: Value) -> Value:
         if isinstance(value, Reduce | Contract):
             return self.local(self.root(value))
         if isinstance(value, View):
-            return element_view(self.named(value.source), value.index, value.shape, value.span)
+            return element_view(self.array_operand(value.source), value.index, value.shape, value.span)
         if isinstance(value, Apply):
             return with_parts(value, [self.inner(part) for part in parts(value)])
         return value
 
-    def named(self, value: Value) -> Value:
+    def array_operand(self, value: Value) -> Value:
         """A value as an element of an array."""
         return value if isinstance(value, Read) else self.local(self.root(value))
 

@@ -71,13 +71,13 @@ class _Structure:
 
 def _structure(statement: Statement, program: Program) -> _Structure | None:
     """The operation that a statement is; None for another one."""
-    found = _of_store(statement) if isinstance(statement, Store) else _of_loops(statement)
+    found = _store_structure(statement) if isinstance(statement, Store) else _loop_structure(statement)
     if found is None or not _is_printable(found, program):
         return None
     return found
 
 
-def _of_store(store: Store) -> _Structure | None:
+def _store_structure(store: Store) -> _Structure | None:
     target, value = store.target, store.value
     match value:
         case Reduce(operation=operation, axes=reduced, source=source) if operation in _IDENTITIES:
@@ -110,7 +110,7 @@ def _start(operation: str, value: Value) -> Constant | None:
     return Constant(float(number) if kind in FLOATS else int(number), kind)
 
 
-def _of_loops(statement: Statement) -> _Structure | None:
+def _loop_structure(statement: Statement) -> _Structure | None:
     """Loops around a sum into elements that something began."""
     loops = list[For]()
     while isinstance(statement, For) and len(statement.body) == 1 and statement.lower == (Affine(),):
@@ -159,7 +159,7 @@ def _is_printable(found: _Structure, program: Program) -> bool:
         return False
     alone = {str(form) for read in (target, *own) for form in read.index}
     every = all(f"${n}" in alone for n in range(len(found.extents)))
-    return every and all(_shows_whole(read, program[read.name].shape, found.extents) for read in own)
+    return every and all(_covers_array(read, program[read.name].shape, found.extents) for read in own)
 
 
 def _is_elementwise(value: Value) -> bool:
@@ -172,7 +172,7 @@ def _is_elementwise(value: Value) -> bool:
             return False
 
 
-def _shows_whole(read: Read, whole: Shape, extents: Shape) -> bool:
+def _covers_array(read: Read, whole: Shape, extents: Shape) -> bool:
     """Whether an index reaches from the first to the last element along each axis, as linalg infers extents."""
     known = {f"${n}": extent for n, extent in enumerate(extents)}
     for form, extent in zip(read.index, whole, strict=True):
@@ -193,9 +193,9 @@ class _Printer(Printer):
 
     def body(self) -> None:
         for structure in self.structures:
-            self.operation_of(structure)
+            self.emit_structure(structure)
 
-    def operation_of(self, found: _Structure) -> None:
+    def emit_structure(self, found: _Structure) -> None:
         target = self.nest[found.target.name]
         if found.start is not None:
             start = self.result(f"arith.constant {constant_text(found.start.value, target.dtype)}")
@@ -214,7 +214,7 @@ class _Printer(Printer):
         arguments = (f"{value}: {mlir_type(self.nest[each.name].dtype)}" for each, value in self.elements.items())
         self.emit(f"^bb0({', '.join(arguments)}):")
         before, self.margin = self.margin, self.margin + "  "
-        result = self.value(self.combined(found, own, target.dtype))
+        result = self.value(self.combined_expression(found, own, target.dtype))
         self.emit(f"linalg.yield {result} : {mlir_type(target.dtype)}")
         self.margin = before
         self.emit("}")
@@ -228,7 +228,7 @@ class _Printer(Printer):
         names = ", ".join(self.name(r.name) for r in each)
         return f"{keyword}({names} : {', '.join(self.array_type(self.nest[r.name]) for r in each)})"
 
-    def combined(self, found: _Structure, own: Reference, kind: nest.ElementType) -> nest.Expression:
+    def combined_expression(self, found: _Structure, own: Reference, kind: nest.ElementType) -> nest.Expression:
         """What is stored: the term, or the element that it is combined with."""
         term = _expression(found.term)
         match found.operation:

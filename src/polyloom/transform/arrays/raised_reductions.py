@@ -40,20 +40,22 @@ class Reduction:
 def find_reduction(assign: Assign) -> Reduction | None:
     """The reduction that an assignment is one step of."""
     match assign.value:
-        case nest.Apply(operation="select", dtype=kind, operands=(test, total, term)) if is_same(total, assign.target):
+        case nest.Apply(operation="select", dtype=kind, operands=(test, total, term)) if names_element(
+            total, assign.target
+        ):
             found = _extreme(test, total, term, is_float=kind in FLOATS)
         case nest.Apply(operation=operation, operands=(total, term)) if operation in _SUMS:
-            if not is_same(total, assign.target):
+            if not names_element(total, assign.target):
                 # Both operations are commutative, in every bit but a NaN's payload.
                 total, term = term, total
-            found = Reduction(_SUMS[operation], term) if is_same(total, assign.target) else None
+            found = Reduction(_SUMS[operation], term) if names_element(total, assign.target) else None
         case _:
             return None
     own = found is not None and any(read.name == assign.target.name for read in accesses(found.term))
     return None if own else found
 
 
-def is_same(expression: Expression, target: Reference) -> bool:
+def names_element(expression: Expression, target: Reference) -> bool:
     """Whether an expression is an element that is named."""
     return isinstance(expression, Reference) and (expression.name, expression.index) == (target.name, target.index)
 
@@ -63,7 +65,7 @@ def _extreme(test: Expression, total: Expression, term: Expression, *, is_float:
     if is_float:
         match test:
             case nest.Apply(operation="or", operands=(inner, nest.Apply(operation="ne", operands=(a, b)))):
-                if plain(a) != plain(total) or plain(b) != plain(total):
+                if strip_spans(a) != strip_spans(total) or strip_spans(b) != strip_spans(total):
                     return None
                 test = inner
             case _:
@@ -72,17 +74,17 @@ def _extreme(test: Expression, total: Expression, term: Expression, *, is_float:
         case (
             nest.Apply(operation="gt" | "ge" as word, operands=(a, b))
             | nest.Apply(operation="lt" | "le" as word, operands=(a, b))
-        ) if plain(a) == plain(total) and plain(b) == plain(term):
+        ) if strip_spans(a) == strip_spans(total) and strip_spans(b) == strip_spans(term):
             return Reduction("maximum" if word in ("gt", "ge") else "minimum", term)
         case _:
             return None
 
 
-def plain(expression: Expression) -> Expression:
+def strip_spans(expression: Expression) -> Expression:
     """An expression without its places in the source."""
     match expression:
         case nest.Apply(operands=operands):
-            return replace(expression, operands=tuple(map(plain, operands)), span=None, reason="")
+            return replace(expression, operands=tuple(map(strip_spans, operands)), span=None, reason="")
         case Reference() | nest.Index():
             return replace(expression, span=None)
         case _:

@@ -42,7 +42,7 @@ def expand_scalars(
                 if any(read.name in scalars for read in accesses(made)):
                     return None
                 if isinstance(made, nest.Apply) and uses[target.name] > 1:
-                    array = _array_of(storage[target.name], band, taken)
+                    array = _expanded_array(storage[target.name], band, taken)
                     index = tuple(Affine.symbol(loop.name) - loop.lower[0] for loop in band)
                     held = Reference(array.name, index, target.span)
                     arrays.append(array)
@@ -69,7 +69,7 @@ def _place(assign: Assign) -> tuple[str, tuple[Affine, ...]]:
     return assign.target.name, assign.target.index
 
 
-def _array_of(scalar: Storage, band: Sequence[Loop], taken: set[str]) -> Storage:
+def _expanded_array(scalar: Storage, band: Sequence[Loop], taken: set[str]) -> Storage:
     extents = tuple(loop.upper[0] - loop.lower[0] for loop in band)
     return Storage(fresh_name(scalar.name, taken), scalar.dtype, extents, "local", True, scalar.span)
 

@@ -51,7 +51,7 @@ def raise_arrays(source: Nest) -> Program | None:
     are data."""
     if depends_on_symbols(source.body, data_symbols(source)):
         return None
-    raising = _Raising(source)
+    raising = _Builder(source)
     body = raising.block(source.body)
     used = {name for s in stores(body) for name in (s.target.name, *(r.name for r in reads(s.value)))}
     storage = (*source.storage, *raising.made)
@@ -59,7 +59,7 @@ def raise_arrays(source: Nest) -> Program | None:
     arguments = tuple(s for s in storage if s.role == "argument")
     kept = (*arguments, *(s for s in storage if s.role == "local" and s.name in used))
     program = Program(source.name, source.parameters, source.assumptions, kept, body, source.span)
-    if not _is_whole(body):
+    if not _stores_arrays(body):
         return None
     try:
         verify(program)
@@ -68,7 +68,7 @@ def raise_arrays(source: Nest) -> Program | None:
     return program
 
 
-def _is_whole(body: Sequence[Statement]) -> bool:
+def _stores_arrays(body: Sequence[Statement]) -> bool:
     """Whether loops that are left hold stores of arrays alone."""
     for statement in body:
         match statement:
@@ -76,14 +76,14 @@ def _is_whole(body: Sequence[Statement]) -> bool:
                 if any(not shape(store.target) for store in stores(inner)):
                     return False
             case If(body=first, orelse=second):
-                if not _is_whole((*first, *second)):
+                if not _stores_arrays((*first, *second)):
                     return False
             case Store():
                 pass
     return True
 
 
-class _Raising:
+class _Builder:
     """`made` are arrays in the place of scalars that a band computes, `uses` how often each name is read (mutable)."""
 
     def __init__(self, source: Nest) -> None:
@@ -102,7 +102,7 @@ class _Raising:
     def add(self, statement: Statement | _Sum, found: list[Statement]) -> None:
         """A sum takes the place of the store that began it."""
         if isinstance(statement, _Sum):
-            found.extend(statement.begun(found))
+            found.extend(statement.replacement_statements(found))
         else:
             found.append(statement)
 
@@ -213,7 +213,7 @@ class _Sum:
         extents = shape(value.source) if isinstance(value, Reduce) else ()
         return all(extent.is_constant and extent.constant > 0 for extent in extents)
 
-    def begun(self, before: list[Statement]) -> list[Statement]:
+    def replacement_statements(self, before: list[Statement]) -> list[Statement]:
         """The statements that it is behind others; the store of an identity goes."""
         target = self.whole.target
         if shape(self.whole.value) != target.shape:
