@@ -86,7 +86,11 @@ def read_source(path: str, kind: str) -> bytes:
         return read_regular(path)
     except (OSError, ValueError) as error:
         message = f"cannot read {path or 'a file without a name'}: {_reason(error)}"
-        raise input_error("PL0104", message, help=_suggest_file(path, f"give the path of a {kind} file")) from None
+        # M is said "em".
+        article = "an" if kind == "MLIR" else "a"
+        raise input_error(
+            "PL0104", message, help=_suggest_file(path, f"give the path of {article} {kind} file")
+        ) from None
 
 
 def _suggest_file(path: object, otherwise: str) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Final
 
 LIST: Final = Path(__file__).parent / "functions.txt"
+SAMPLE: Final = LIST.with_name("sampled.txt")
+"""A list that a rule makes, which looks at no result (`select_functions.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

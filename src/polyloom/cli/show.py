@@ -11,8 +11,9 @@ from polyloom.cli import sources, target_flags
 from polyloom.cli.answer import Answer
 from polyloom.cli.arguments import Request
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
-from polyloom.frontend import c_nest, is_source, python_nest, source_file, ssa
+from polyloom.frontend import c_nest, checked_nest, is_source, read_function, source_file, ssa
 from polyloom.frontend.source import Source
+from polyloom.ir.arrays.mlir import print_linalg
 from polyloom.ir.nest_c import print_c
 from polyloom.ir.nest_mlir import print_mlir
 from polyloom.ir.pla import Array
@@ -47,8 +48,12 @@ def execute(options: Request) -> Answer:
 def _language_answer(options: Request) -> Answer:
     """A function in another language. Raises PL0801 for what is none."""
     file, reading = source_file(options.file), sources.reading_options(options)
-    if file.endswith((".py", ".mlir")):
-        nest = python_nest(options.file, reading)[0]
+    function = read_function(options.file, reading) if file.endswith((".py", ".mlir")) else None
+    if function is not None:
+        text = None if function.program is None else print_linalg(function.program)
+        if text is not None:
+            return Answer({"kernel": function.name, options.language: text}, text.rstrip("\n"))
+        nest = checked_nest(function)
     elif file.endswith(".c"):
         nest = c_nest(options.file, reading)
     else:

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.array_source import ArraySource
-from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Options, Reference
 from polyloom.frontend.source import Source as Loaded
 from polyloom.ir import signature, traffic, work
@@ -65,19 +64,17 @@ class Origin:
 
 def read(source: Any, options: Options) -> Origin:
     """Errors: those of reading, such as PL0104, PL013x, PL015x for what is no loop nest, and PL0810."""
-    if isinstance(source, Kernel):
-        return _nest_origin(source.nest, source.reference, source.path)
-    if isinstance(source, ArraySource):
-        return replace(_nest_origin(source.nest, source.reference, source.path), data=source.data)
+    if (function := frontend.read_function(source, options)) is not None:
+        is_file = isinstance(source, str | PathLike)
+        nest, path = (
+            (frontend.checked_nest(function), str(cast(object, source))) if is_file else (function.nest, function.path)
+        )
+        return replace(_nest_origin(nest, function.reference, path), data=function.data)
     if isinstance(source, Loaded):
         return _source_origin(source)
     if isinstance(source, Plan | Program):
         return _source_origin(frontend.plan_source(source))
     path = str(source)
-    if frontend.is_array_file(path):
-        return read(frontend.array_source(path, options), options)
-    if frontend.source_file(path).endswith((".py", ".mlir")):
-        return _nest_origin(*frontend.python_nest(path, options), path)
     if frontend.source_file(path).endswith(".c"):
         return _nest_origin(*frontend.c_function(path, options), path)
     return _source_origin(frontend.load(path, options))

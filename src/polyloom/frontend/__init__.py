@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from os import PathLike, fspath
 from time import perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.array_source import ArraySource
@@ -27,14 +28,23 @@ from polyloom.ir.ssa_externals import Externals
 from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.recursion import nesting_error, with_deep_stack
 
+if TYPE_CHECKING:
+    from polyloom.frontend.mlir.function import MlirFunction
+    from polyloom.frontend.python.kernel import Kernel
+
+    FunctionSource = Kernel | ArraySource | MlirFunction
+    """A function that a front end has read, other than that of C, which has expressions of its own: `path` is its file,
+    `program` the whole-array program that it is, `nest` its meaning as loops, and `data` are elements that the file
+    brings."""
+
 __all__ = [
     "Options",
     "Source",
-    "array_nest",
-    "array_plan",
     "array_source",
     "c_function",
     "c_nest",
+    "checked_nest",
+    "function_plan",
     "is_array_file",
     "is_source",
     "load",
@@ -42,6 +52,7 @@ __all__ = [
     "nest_ssa",
     "plan_source",
     "python_nest",
+    "read_function",
     "source_file",
     "split_function_name",
     "ssa",
@@ -147,20 +158,42 @@ def python_nest(path: str, options: Options, *, indirect: bool = False) -> tuple
     """Nest of a Python or an MLIR function, and the function itself as reference, without a plan for arrays; with
     `indirect`, indices and bounds may be data. Errors: PL010x, PL024x.
     """
-    from polyloom.analysis import nest_check
+    function = read_function(path, options)
+    assert function is not None
+    return checked_nest(function, indirect=indirect), function.reference
 
+
+def read_function(source: Any, options: Options) -> FunctionSource | None:
+    """Function that a value is, or that a file in Python, MLIR or ONNX holds; None for another source. Errors: those of
+    its front end."""
+    from polyloom.frontend.python.kernel import Kernel
+
+    if isinstance(source, Kernel | ArraySource):
+        return source
+    if not isinstance(source, str | PathLike):
+        return None
+    path = fspath(cast("str | PathLike[str]", source))
+    if is_array_file(path):
+        return array_source(path, options)
     file, chosen = split_function_name(path, options)
+    if not file.endswith((".py", ".mlir")):
+        return None
     _check_options(file, chosen)
     if file.endswith(".mlir"):
-        from polyloom.frontend.mlir import load as read
+        from polyloom.frontend.mlir import load_mlir
 
-        nest, reference = read(file, chosen, indirect=indirect)
-    else:
-        from polyloom.frontend.python import load_kernel
+        return load_mlir(file, chosen.function)
+    from polyloom.frontend.python import load_kernel
 
-        kernel = load_kernel(file, chosen.function)
-        nest, reference = kernel.indirect if indirect else kernel.nest, kernel.reference
-    return with_deep_stack(nest_check.check_with_least_sizes)(nest), reference
+    return load_kernel(file, chosen.function)
+
+
+def checked_nest(function: FunctionSource, *, indirect: bool = False) -> Nest:
+    """Nest of a function, checked for all sizes; with `indirect`, indices and bounds may be data. Errors: PL024x."""
+    from polyloom.analysis import nest_check
+
+    nest = function.indirect if indirect else function.nest
+    return with_deep_stack(nest_check.check_with_least_sizes)(nest)
 
 
 def array_source(path: str, options: Options) -> ArraySource:
@@ -172,18 +205,13 @@ def array_source(path: str, options: Options) -> ArraySource:
     return load_model(path, options)
 
 
-def array_nest(source: ArraySource, *, indirect: bool = False) -> tuple[Nest, Reference]:
-    """Checked nest of a program of whole arrays, and its reference. Errors: PL024x."""
-    from polyloom.analysis import nest_check
-
-    nest = source.indirect if indirect else source.nest
-    return with_deep_stack(nest_check.check_with_least_sizes)(nest), source.reference
-
-
-def array_plan(source: ArraySource, *, reassociate: bool = False, watch: Watch | None = None) -> Source:
-    """Source of a program of whole arrays, with the elements that its file brings. Errors: those of `nest_source`."""
-    made = nest_source(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
-    return replace(made, data=source.data)
+def function_plan(
+    function: FunctionSource, path: str = "", *, reassociate: bool = False, watch: Watch | None = None
+) -> Source:
+    """Source of a function, with the elements that its file brings. Errors: those of `nest_source`."""
+    path = path or function.path
+    made = nest_source(function.nest, function.reference, path, reassociate=reassociate, watch=watch)
+    return replace(made, data=function.data)
 
 
 def is_array_file(path: str) -> bool:
@@ -223,14 +251,11 @@ def _load_equations(file: str) -> Source:
 
 
 def _load_function(file: str, options: Options, watch: Watch | None) -> Source:
-    if is_array_file(file):
-        return array_plan(array_source(file, options), reassociate=options.reassociate, watch=watch)
-    if file.endswith(".c"):
-        from polyloom.frontend.c import load as read
-    elif file.endswith(".mlir"):
-        from polyloom.frontend.mlir import load as read
-    else:
-        from polyloom.frontend.python import load as read
+    function = read_function(file, options)
+    if function is not None:
+        return function_plan(function, file, reassociate=options.reassociate, watch=watch)
+    from polyloom.frontend.c import load as read
+
     return nest_source(*read(file, options), file, reassociate=options.reassociate, watch=watch)
 
 

@@ -80,13 +80,11 @@ def mlir_type(dtype: ElementType) -> str:
 
 def print_mlir(nest: Nest) -> str:
     """The text of a nest as a module of one function, and of those that it calls."""
-    printer = _Printer(nest)
-    lines = list(printer.function())
-    return "\n".join([*sorted(printer.called), *lines, ""])
+    return Printer(nest).module()
 
 
 @dataclass(slots=True)
-class _Printer:
+class Printer:
     """`names` are those of values, by what they stand for in the nest (mutable)."""
 
     nest: Nest
@@ -95,6 +93,11 @@ class _Printer:
     lines: list[str] = field(default_factory=list[str])
     margin: str = "  "
     called: set[str] = field(default_factory=set[str])
+
+    def module(self) -> str:
+        """The text of the whole."""
+        lines = list(self.function())
+        return "\n".join([*sorted(self.called), *lines, ""])
 
     def function(self) -> Iterator[str]:
         nest = self.nest
@@ -106,10 +109,13 @@ class _Printer:
         for s in nest.storage:
             if s.role == "local":
                 self.allocation(s)
-        self.block(nest.body)
+        self.body()
         yield from self.lines
         yield "  return"
         yield "}"
+
+    def body(self) -> None:
+        self.block(self.nest.body)
 
     def name(self, own: str) -> str:
         """The value that a name of the nest is."""
@@ -202,7 +208,7 @@ class _Printer:
         """An affine map of forms on the values that they name, all as dimensions."""
         symbols = sorted({name for form in forms for name in form.symbols})
         dims = {name: f"d{n}" for n, name in enumerate(symbols)}
-        texts = ", ".join(_affine_text(form, dims) for form in forms)
+        texts = ", ".join(affine_text(form, dims) for form in forms)
         return f"affine_map<({', '.join(dims.values())}) -> ({texts})>({', '.join(map(self.name, symbols))})"
 
     def apply(self, form: Affine) -> str:
@@ -212,7 +218,7 @@ class _Printer:
         return self.result(f"affine.apply {self.map((form,))}")
 
     def indices(self, index: Sequence[Affine]) -> str:
-        return ", ".join(_affine_text(form, {name: self.name(name) for name in form.symbols}) for form in index)
+        return ", ".join(affine_text(form, {name: self.name(name) for name in form.symbols}) for form in index)
 
     def branch(self, node: If) -> None:
         pieces = node.condition.pieces
@@ -220,7 +226,7 @@ class _Printer:
             forms = pieces[0].constraints
             symbols = sorted({name for form in forms for name in form.symbols})
             dims = {name: f"d{n}" for n, name in enumerate(symbols)}
-            texts = ", ".join(f"{_affine_text(form, dims)} >= 0" for form in forms)
+            texts = ", ".join(f"{affine_text(form, dims)} >= 0" for form in forms)
             found = f"affine_set<({', '.join(dims.values())}) : ({texts})>({', '.join(map(self.name, symbols))})"
             self.emit(f"affine.if {found} {{")
         else:
@@ -257,7 +263,7 @@ class _Printer:
                     return self.name(name)
                 return self.result(f"affine.load {self.name(name)}[{self.indices(index)}] : {self.array_type(storage)}")
             case Constant(value=number, dtype=dtype):
-                return self.result(f"arith.constant {_constant_text(number, dtype)}")
+                return self.result(f"arith.constant {constant_text(number, dtype)}")
             case Index(value=form, dtype=dtype):
                 found = (
                     self.apply(form) if not form.is_constant else self.result(f"arith.constant {form.constant} : index")
@@ -362,7 +368,7 @@ def _quote_form(form: Affine) -> str:
     return f'"{form}"'
 
 
-def _affine_text(form: Affine, names: dict[str, str]) -> str:
+def affine_text(form: Affine, names: dict[str, str]) -> str:
     """An affine form in MLIR's words."""
     parts = [names[name] if factor == 1 else f"{names[name]} * {factor}" for name, factor in form.terms]
     if form.constant or not parts:
@@ -370,7 +376,7 @@ def _affine_text(form: Affine, names: dict[str, str]) -> str:
     return " + ".join(parts).replace("+ -", "- ")
 
 
-def _constant_text(number: float, dtype: ElementType) -> str:
+def constant_text(number: float, dtype: ElementType) -> str:
     """A constant with its type; infinities and NaN by their bits."""
     kind = mlir_type(dtype)
     if dtype in FLOATS:

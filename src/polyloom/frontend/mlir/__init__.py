@@ -4,6 +4,7 @@ bufferization as loop nests; xDSL reads the text (extra `mlir`).
 
     text -> operations    reader.py over xDSL, dialects/: what it lacks; verify/: what it lets pass
          -> tree -> Nest  lowering/, function_nest.py, frontend/loops; extents.py
+         -> ir.arrays     transform/arrays/raising.py, of structured operations; function.py
          -> Python        evaluate/: what the operations themselves say, the oracle
 """
 
@@ -24,18 +25,23 @@ from polyloom.recursion import with_deep_stack
 if TYPE_CHECKING:
     from xdsl.dialects.func import FuncOp
 
+    from polyloom.frontend.mlir.function import MlirFunction
     from polyloom.frontend.mlir.reader import Module
 
 
 def load(path: str, options: Options, *, indirect: bool = False) -> tuple[Nest, Reference]:
     """The nest of a function in a file, and what its operations compute; raises PL0104, PL0170 to PL0177."""
-    check_installed()
-    from polyloom.frontend.mlir.evaluate import Evaluation
-    from polyloom.frontend.mlir.function_nest import build_nest
+    found = load_mlir(path, options.function)
+    nest = found.indirect if indirect else found.nest
+    return nest, found.reference
 
-    module, function = load_function(path, options.function)
-    nest = with_deep_stack(build_nest)(module, function, indirect=indirect)
-    return nest, Evaluation(module, function, nest)
+
+def load_mlir(path: str, name: str | None) -> MlirFunction:
+    """The function called `name` of a file, or its only one. Raises PL0104, PL0170 to PL0173, PL0177."""
+    check_installed()
+    from polyloom.frontend.mlir.function import MlirFunction
+
+    return MlirFunction(path, *load_function(path, name))
 
 
 def check_installed() -> None:

@@ -32,7 +32,6 @@ from polyloom.ir.nest_c import default_assumptions
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal_form import conjunction
-from polyloom.transform.library import expand_calls
 
 SHAPE: Final = "polyloom.shape"
 """Attribute of an argument: its extents, as texts such as "N + 1"."""
@@ -41,7 +40,8 @@ ASSUME: Final = "polyloom.assume"
 
 
 def build_nest(module: Module, function: FuncOp, *, indirect: bool = False) -> Nest:
-    """The nest that a function means; with `indirect`, indices and bounds may be data. Raises PL0172 to PL0176."""
+    """The nest that a function means, with calls of the library; with `indirect`, indices and bounds may be data.
+    Raises PL0172 to PL0176."""
     return _Function(module, function).nest(indirect)
 
 
@@ -97,7 +97,7 @@ class _Function:
         if not depends_on_symbols(found.body, data_symbols(found)):
             # An index that is an argument is within the arrays that it indexes.
             found = replace(found, assumptions=extent_assumptions(found))
-        return expand_calls(found)
+        return found
 
     def argument(self, value: Any, name: str, attributes: dict[str, Any]) -> Value:
         """What an argument stands for."""

@@ -30,7 +30,7 @@ from polyloom.frontend.python.lower_kernel import lower_kernel
 from polyloom.frontend.python.resolve_names import Function, resolve_names
 from polyloom.frontend.python.syntax_tree import find_definition
 from polyloom.frontend.source import Arrays, Reference
-from polyloom.ir.arrays.program import find_gather
+from polyloom.ir.arrays.program import Program, find_gather
 from polyloom.ir.nest import Nest, assignments
 from polyloom.ir.numbers import NUMPY
 from polyloom.recursion import nesting_error, with_deep_stack
@@ -78,6 +78,16 @@ class Kernel:
     def is_array_function(self) -> bool:
         """Whether it is read as a program of whole arrays."""
         return is_array_function(self.function, find_definition(self.function)[1])
+
+    @property
+    def program(self) -> Program | None:
+        """The whole-array program that it is; None for loops."""
+        return self.arrays.program if self.is_array_function else None
+
+    @property
+    def data(self) -> Arrays:
+        """A function brings no elements of its arguments."""
+        return {}
 
     @property
     def arrays(self) -> ArrayFunction:

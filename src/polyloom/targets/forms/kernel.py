@@ -15,7 +15,6 @@ import numpy as np
 
 from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference
 from polyloom.ir.nest import Nest, assignments
@@ -73,14 +72,11 @@ def kernel_subject(written: Written, pointers: int, *, reassociates: bool = Fals
 
 
 def _read_kernel(written: Written) -> tuple[Nest, Reference, str, Arrays]:
-    value = written.value
-    if isinstance(value, Kernel):
-        return value.indirect, value.reference, value.path, {}
-    path = str(written.path)
-    if isinstance(value, ArraySource) or frontend.is_array_file(path):
-        source = value if isinstance(value, ArraySource) else frontend.array_source(path, written.options)
-        return *frontend.array_nest(source, indirect=True), source.path, source.data
-    return *frontend.python_nest(path, written.options, indirect=True), path, {}
+    function = frontend.read_function(written.value, written.options)
+    assert function is not None
+    # What is no file of the user's is a kernel, which Python has checked as it was read.
+    nest = function.indirect if isinstance(written.value, Kernel) else frontend.checked_nest(function, indirect=True)
+    return nest, function.reference, written.path or function.path, function.data
 
 
 def kernel_signature(nest: Nest, scratch: frozenset[str] = frozenset()) -> Signature:

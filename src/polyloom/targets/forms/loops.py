@@ -42,11 +42,8 @@ def load_source(source: Any, options: Options | None = None, watch: Watch | None
     """Source that a value of any kind is, or that a file holds. Errors: PL0810, and those of its front end."""
     if isinstance(source, Source):
         return source
-    if isinstance(source, Kernel):
-        reassociate = bool(options and options.reassociate)
-        return frontend.nest_source(source.nest, source.reference, source.path, reassociate=reassociate, watch=watch)
-    if isinstance(source, ArraySource):
-        return frontend.array_plan(source, reassociate=bool(options and options.reassociate), watch=watch)
+    if isinstance(source, Kernel | ArraySource):
+        return frontend.function_plan(source, reassociate=bool(options and options.reassociate), watch=watch)
     if isinstance(source, Plan | Program):
         return frontend.plan_source(source)
     path = Written(source).path

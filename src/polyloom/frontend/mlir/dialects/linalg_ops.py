@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, TensorType, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, TensorType, i64
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import (
@@ -21,6 +21,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     prop_def,
+    result_def,
     var_operand_def,
     var_region_def,
     var_result_def,
@@ -333,4 +334,21 @@ class GenericOp(StructuredOp):
         )
 
 
-OPERATIONS: Final = (*map(_define, NAMED), ReduceOp, MapOp, TransposeOp, BroadcastOp, GenericOp)
+@irdl_op_definition
+class LoopIndexOp(IRDLOperation):
+    """`linalg.index 1 : index` in the body of an operation: that of xDSL knows xDSL's own `linalg.generic` alone."""
+
+    name = "linalg.index"
+    dim = prop_def(IntegerAttr)
+    result = result_def(IndexType)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoopIndexOp:
+        dim = parser.parse_integer(allow_negative=False)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        kind = parser.parse_type()
+        return cls.build(result_types=[kind], properties={"dim": IntegerAttr(dim, i64)}, attributes=attributes)
+
+
+OPERATIONS: Final = (*map(_define, NAMED), ReduceOp, MapOp, TransposeOp, BroadcastOp, GenericOp, LoopIndexOp)

@@ -15,8 +15,6 @@ import numpy as np
 
 from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError, infeasible
-from polyloom.frontend.array_source import ArraySource
-from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Reference, Source
 from polyloom.ir.nest import Nest, accesses, assignments
 from polyloom.ir.nest_interpret import nest_signature
@@ -56,21 +54,15 @@ class Read:
 
 def read_function(written: Written) -> Read | None:
     """Function of a source; None for equations and plans. Errors: those of the front end."""
-    value = written.value
-    if isinstance(value, ArraySource):
-        return Read(value.nest, value.reference, value.path, value.data)
-    if isinstance(value, Kernel):
-        return Read(value.nest, value.reference, value.path)
+    value, path = written.value, written.path
     if isinstance(value, Source):
         return None if value.nest is None else Read(value.nest, value.reference, value.path, value.data)
-    path = written.path
-    if path is not None and frontend.is_array_file(path):
-        source = frontend.array_source(path, written.options)
-        return Read(*frontend.array_nest(source), path, source.data)
-    if path is None or not frontend.source_file(path).endswith(frontend.FUNCTION_FILES):
+    function = frontend.read_function(value, written.options)
+    if function is not None:
+        nest = function.nest if path is None else frontend.checked_nest(function)
+        return Read(nest, function.reference, path or function.path, function.data)
+    if path is None or not frontend.source_file(path).endswith(".c"):
         return None
-    if frontend.source_file(path).endswith((".py", ".mlir")):
-        return Read(*frontend.python_nest(path, written.options), path)
     # Loaded late: reading C needs clang's library, which a Python kernel does not.
     from polyloom.frontend.c import load
 

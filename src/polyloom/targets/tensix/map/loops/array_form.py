@@ -7,40 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from polyloom import frontend
-from polyloom.frontend.array_source import ArraySource
-from polyloom.frontend.python import load_kernel
-from polyloom.frontend.python.kernel import Kernel
 from polyloom.ir.arrays.program import Program as ArrayProgram
 from polyloom.ir.arrays.program import Store
+from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature, plan_signature
 from polyloom.ir.stage import Program
 from polyloom.passes import Pass, Watch, run_passes
-from polyloom.targets.subject import Written
 from polyloom.targets.tensix.words.arrays.views import Views, viewed_arguments
 from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.array_formulas import array_formulas
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
-
-
-def array_kernel(written: Written) -> Kernel | ArraySource | None:
-    """Kernel or model of whole arrays that a source is; None for another one."""
-    value = written.value
-    if isinstance(value, ArraySource):
-        return value
-    if (path := written.path) is not None and frontend.is_array_file(path):
-        return frontend.array_source(path, written.options)
-    if (path := written.path) is not None and frontend.source_file(path).endswith(".py"):
-        file, options = frontend.split_function_name(path, written.options)
-        value = load_kernel(file, options.function)
-    return value if isinstance(value, Kernel) and value.is_array_function else None
-
-
-def array_program(kernel: Kernel | ArraySource) -> ArrayProgram:
-    """Program of whole arrays."""
-    return kernel.program if isinstance(kernel, ArraySource) else kernel.arrays.program
 
 
 def cut_arrays(
@@ -52,13 +30,12 @@ def cut_arrays(
     return stages, made.views
 
 
-def array_signature(kernel: Kernel | ArraySource, stages: Program, views: Views) -> Signature:
-    """Signature of a kernel: what neither stages nor views read need not be given, if it is written."""
-    program = array_program(kernel)
+def array_signature(program: ArrayProgram, nest: Nest, stages: Program, views: Views) -> Signature:
+    """Signature of a program: what neither stages nor views read need not be given, if it is written."""
     read = viewed_arguments(views).union(*(stage.reads for stage in stages.stages))
     arrays = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in program.storage if s.role == "argument"}
     written = program.written_arguments
     inputs = tuple(array for name, array in arrays.items() if name in read or name not in written)
     outputs = tuple(arrays[name] for name in written)
     plan = Plan(program.name, program.parameters, program.assumptions, inputs, outputs, (), ())
-    return plan_signature(plan, kernel.nest)
+    return plan_signature(plan, nest)

@@ -12,18 +12,18 @@ from collections.abc import Mapping
 from functools import partial
 from math import prod
 from time import perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from polyloom import frontend
 from polyloom.analysis.dataflow import Unlike
 from polyloom.analysis.formulas_program import program_formulas
 from polyloom.analysis.formulas_system import system_formulas
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.array_source import ArraySource
-from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference, Source
 from polyloom.ir import signature, stage_interpret
+from polyloom.ir.arrays.program import Program as ArrayProgram
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.stage import Formula, Product, Program
 from polyloom.ir.stage_interpret import output_part
@@ -32,7 +32,7 @@ from polyloom.targets.forms import loops
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
-from polyloom.targets.tensix.map.loops.array_form import array_kernel, array_program, array_signature, cut_arrays
+from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
@@ -41,10 +41,10 @@ from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
-from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles
+from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles, lack_of_room
 from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, phases_content, phases_oracles
 from polyloom.targets.tensix.options import Dest, Name
-from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
+from polyloom.targets.tensix.words.arrays.area import END, NARROW, element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
@@ -56,6 +56,9 @@ from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 from polyloom.transform.stages.system_arrays import system_arrays
 from polyloom.transform.writers import runs_in_place
+
+if TYPE_CHECKING:
+    from polyloom.frontend import FunctionSource
 
 __all__ = ["CUT", "FORM", "FORMS", "Content"]
 
@@ -78,43 +81,55 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     and those of reading.
     """
     del place
-    kernel = array_kernel(written)
-    if kernel is None:
+    function = frontend.read_function(written.value, written.options)
+    arrays = None if function is None else function.program
+    if function is None or arrays is None:
         return _load_loops(written, options)
     try:
-        return _load_arrays(kernel, written, options)
+        found = _load_arrays(function, arrays, written, options)
+        reason = _lack_of_room(found.content, arrays)
+        if reason is None:
+            return found
     except Unlike as lack:
-        reason = lack
+        reason = input_error("PL1230", lack.message, span=lack.span, help=FORMS)
     try:
-        # Loops around array statements may still be stages, by their dependences.
+        # Loops around array statements may still be stages, by their dependences, or phases, which take less room.
         return _load_loops(written, options)
     except PolyloomError as error:
         if error.diagnostics[0].code != "PL1230":
             raise
-        raise input_error("PL1230", reason.message, span=reason.span, help=FORMS) from None
+        raise reason from None
 
 
-def _load_arrays(kernel: Kernel | ArraySource, written: Written, options: Any) -> Subject:
-    """Subject of a kernel of whole arrays, whose stages are its array operations. Raises `Unlike`."""
-    start, reference = perf_counter(), kernel.reference
-    arrays = array_program(kernel)
+def _lack_of_room(content: Content, arrays: ArrayProgram) -> PolyloomError | None:
+    """PL1233 where the extents are constants, L1 has no room for tiles, and has room for the arguments as they are."""
+    if arrays.parameters:
+        return None
+    # Words of 32 bits, which phases have in L1 once and without padding.
+    taken = sum(4 * prod(e.constant for e in s.shape) for s in arrays.storage if s.role == "argument")
+    return lack_of_room(content, {}) if taken <= END else None
+
+
+def _load_arrays(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:
+    """Subject of a function of whole arrays, whose stages are its array operations. Raises `Unlike`."""
+    start, reference = perf_counter(), function.reference
     stages, views = cut_arrays(arrays, straighten(arrays), TILE, written.watch)
     content = _select_stages(stages, options, views)
-    of, texts = array_signature(kernel, stages, views), source_texts([arrays.span])
+    of, texts = array_signature(arrays, function.nest, stages, views), source_texts([arrays.span])
     oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
     seconds = perf_counter() - start
-    in_place = partial(runs_in_place, kernel.nest)
+    in_place = partial(runs_in_place, function.nest)
     return Subject(
         "loops",
         content,
-        kernel.path,
+        function.path,
         of,
         oracles,
         seconds,
         texts=texts,
         watch=written.watch,
         in_place=in_place,
-        data=kernel.data if isinstance(kernel, ArraySource) else {},
+        data=function.data,
     )
 
 
