@@ -20,7 +20,7 @@ _SIZE: Final = {"NI": 4, "NJ": 4, "NK": 4}
 def rows() -> Iterator[dict[str, object]]:
     """A row per machine."""
     for on in MACHINES:
-        session = debug(str(folder() / "kernels" / "gemm.py"), on=on, **_SIZE).session
+        session = debug(str(folder() / "kernels" / "gemm.py"), _SIZE, on=on).session
         steps = list(_time_steps(session))
         end = session.position
         yield {
