@@ -13,11 +13,12 @@ from polyloom.targets.belt.words.program import Program
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.target import Program as Made
 
-_TOP: Final = (
-    *("initiation_interval", "minimum_initiation_interval", "proved_minimal"),
-    *("stages", "spills", "rounds", "belt_high_water"),
-)
-"""Keys of the loop with most cycles, which stand beside those of the program too."""
+_TOP: Final = {
+    **{key: key for key in ("initiation_interval", "minimum_initiation_interval", "proved_minimal")},
+    "interval_bound_by": "bound_by",
+    **{key: key for key in ("stages", "spills", "rounds", "belt_high_water")},
+}
+"""Keys of the program, and of the loop with most cycles, whose they are."""
 Facts = dict[str, Json]
 
 
@@ -52,8 +53,7 @@ def program_facts(data: bytes, run: Run | None = None) -> Facts:
     first = main_loop(found)
     bundles = sum(len(routine.bundles) for routine in program.routines)
     return {
-        **{key: first.get(key) for key in _TOP},
-        "interval_bound_by": first.get("bound_by"),
+        **{key: first.get(of_loop) for key, of_loop in _TOP.items()},
         "bundles": bundles,
         "belt_bytes": len(data),
         "loops": cast("Json", found),
