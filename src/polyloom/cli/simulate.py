@@ -44,7 +44,7 @@ def execute(options: Request) -> Answer:
     given = {**shared.named_values(words, "parameter", "N=64"), **read_arrays(inputs)}
     with progress_bar(options.quiet) as progress:
         result = instance.measure(
-            given, trace=options.trace is not None, wanted=tuple(outputs), progress=progress, **own
+            given, trace=options.trace is not None, account=True, wanted=tuple(outputs), progress=progress, **own
         )
     files.write(run_artefacts(options, result, outputs))
     lines = [f"{name}: {array.dtype}{list(array.shape)}" for name, array in result.outputs.items()]
