@@ -41,7 +41,7 @@ std::pair<uint32_t, uint32_t> Tile::reason(int thread) {
     if (unit == Unit::Sync) return {Why::MUTEX, entry.pc};
     // Asking the scalar unit again would make it try again.
     if (unit == Unit::Scalar)
-        return {scalar_holder == thread ? Why::SCALAR_MEMORY : Why::OCCUPIED + uint32_t(unit), entry.pc};
+        return {scalar_holder == thread ? uint32_t(Why::SCALAR_MEMORY) : Why::OCCUPIED + uint32_t(unit), entry.pc};
     if (units[size_t(unit)].free_at > cycle) return {Why::OCCUPIED + uint32_t(unit), entry.pc};
     Timing timing;
     // A word that a unit would take, but for another thread's that came first.
@@ -54,7 +54,8 @@ std::pair<uint32_t, uint32_t> Tile::reason(int thread) {
             if (!unpackers[unit == Unit::Unpack1].empty() || unpack_setup > cycle)
                 return {Why::OCCUPIED + uint32_t(unit), entry.pc};
             return {unpack::ready(state, entry.word, thread) ? Why::ROWS : Why::SOURCES, entry.pc};
-        case Unit::Pack: return {pack_ready(entry.word) ? Why::ROWS : Why::OCCUPIED + uint32_t(unit), entry.pc};
+        case Unit::Pack:
+            return {pack_ready(entry.word) ? uint32_t(Why::ROWS) : Why::OCCUPIED + uint32_t(unit), entry.pc};
         default: return {Why::OCCUPIED + uint32_t(unit), entry.pc};
     }
 }

@@ -121,19 +121,19 @@ constexpr int PACKER_TRACK = UNITS, CORE_TRACK = UNITS + 4;
 // semaphores are added to the first of a row of reasons.
 struct Why {
     enum : uint16_t {
-        ACCEPTED = 0,      // + unit: a unit accepted the word
-        OCCUPIED = 16,     // + unit: the unit has another word
-        CONDITION = 32,    // + bit: a STALLWAIT waits
-        SEMAPHORE = 48,    // + number: a SEMWAIT waits
-        MUTEX = 56,        // an ATGETM waits
-        SOURCES = 57,      // the banks of SrcA or SrcB are with the other side
-        ROWS = 58,         // rows of Dst are on their way
-        REGISTERS = 59,    // registers of the vector unit are on their way
+        ACCEPTED = 0,    // + unit: a unit accepted the word
+        OCCUPIED = 16,   // + unit: the unit has another word
+        CONDITION = 32,  // + bit: a STALLWAIT waits
+        SEMAPHORE = 48,  // + number: a SEMWAIT waits
+        MUTEX = 56,      // an ATGETM waits
+        SOURCES = 57,    // the banks of SrcA or SrcB are with the other side
+        ROWS = 58,       // rows of Dst are on their way
+        REGISTERS = 59,  // registers of the vector unit are on their way
         SCALAR_MEMORY = 60,
-        EXPANDER = 61,     // words are between the push FIFO and the wait gate
-        CORE = 62,         // the core has pushed nothing
-        POLLING = 63,      // the core polls, or waits for what it loads
-        ENDED = 64,        // the core is at rest, and nothing is left
+        EXPANDER = 61,  // words are between the push FIFO and the wait gate
+        CORE = 62,      // the core has pushed nothing
+        POLLING = 63,   // the core polls, or waits for what it loads
+        ENDED = 64,     // the core is at rest, and nothing is left
     };
 };
 
