@@ -5,6 +5,7 @@ between the least and the greatest address of a generator, or, where these are t
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,24 +59,21 @@ def array_words(concrete: Concrete, number: int) -> int:
 
 def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
     """Windows of all generators, one after another in each bank. Errors: PL0640."""
-    free: dict[int, int] = {}
-    taken = set[tuple[int, bool]]()
-    windows: list[BankWindow] = []
-    most = circuit.capacity("bank_words")
-    for number, generator in enumerate(concrete.generators):
-        bank, is_output = bank_number(circuit, generator), concrete.arrays[generator.array].is_output
-        if (bank, is_output) in taken:
-            raise refuse_configuration(
-                "two generators of a bank read, or two write, and the circuit has one of each kind"
-            )
-        taken.add((bank, is_output))
-        place = free.get(bank, 0)
-        window = _span_window(concrete, number, bank, place)
-        # What is touched is enumerated only where the range of addresses is too long.
-        if place + len(window.words) > most:
+    numbers = [bank_number(circuit, g) for g in concrete.generators]
+    spans = [_span_window(concrete, n, bank, 0) for n, bank in enumerate(numbers)]
+    covered, free, most = Counter[int](), Counter[int](), circuit.capacity("bank_words")
+    for span in spans:
+        covered[span.bank] += len(span.words)
+    if len({(span.bank, span.is_output) for span in spans}) < len(spans):
+        raise refuse_configuration("two generators of a bank read, or two write, and the circuit has one of each kind")
+    windows = list[BankWindow]()
+    for n, bank in enumerate(numbers):
+        window = _span_window(concrete, n, bank, free[bank])
+        # What is touched is enumerated only where the ranges of addresses are too long.
+        if covered[bank] > most:
             window = _box_window(concrete, window) or window
         windows.append(window)
-        free[bank] = place + len(window.words)
+        free[bank] += len(window.words)
         check_need("words of a bank", free[bank], most)
     return windows
 
@@ -102,10 +100,12 @@ def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
     index = _element_index(words, concrete, generator.array)
     if index is None or not len(index):
         return None
-    # A coefficient of an address is a sum of strides; which sum it is, the touched elements tell.
-    steps = np.column_stack((digits, np.ones(len(digits), np.int64)))
-    affine = np.rint(np.linalg.lstsq(steps.astype(float), index.astype(float), rcond=None)[0]).astype(np.int64)
-    if (steps @ affine != index).any():
+    # A coefficient of an address is a sum of strides; which sum it is, the touched elements tell, relative to the first
+    # one. A digit that has one value gets 0 (the least norm).
+    steps: NDArray[np.int64] = digits - digits[0]
+    moves: NDArray[np.int64] = index - index[0]
+    affine = np.rint(np.linalg.lstsq(steps.astype(float), moves.astype(float), rcond=None)[0]).astype(np.int64)
+    if (steps @ affine != moves).any():
         return None
     low: NDArray[np.int64] = index.min(axis=0)
     extents: NDArray[np.int64] = index.max(axis=0) - low + 1
@@ -114,8 +114,8 @@ def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
     return replace(
         span,
         words=tuple((box @ strides).tolist()),
-        coefficients=tuple((affine[:-1] @ own).tolist()),
-        base=span.place + int((affine[-1] - low) @ own),
+        coefficients=tuple((affine @ own).tolist()),
+        base=span.place + int((index[0] - digits[0] @ affine - low) @ own),
         low=span.place,
         high=span.place + len(box) - 1,
     )

@@ -73,7 +73,7 @@ module unit #(
     always @(posedge clk) begin
         pc <= reset ? 0 : next;
         if (clear) present <= 0;
-        else if (load) present <= 1;
+        else if (load) present <= load_part != 255;
         if (reset) running <= present;
         else if (active && word[16]) running <= 0;
     end
