@@ -116,12 +116,9 @@ def _connection_words(circuit: Circuit, kind: int, number: int, connections: Seq
 def _port(circuit: Circuit, port: tuple[int, int], file: str) -> int:
     """Registers first, then the channels of the north, east, south and west."""
     location, index = port
-    own, channels = circuit.capacity(FILES[file]), circuit.capacity("channels")
-    if location == 0:
-        check_need(f"registers {file}", index + 1, own)
-        return index
-    check_need("channels", index + 1, channels)
-    return own + (location - 1) * channels + index
+    what, most = ("channels", "channels") if location else (f"registers {file}", FILES[file])
+    check_need(what, index + 1, circuit.capacity(most))
+    return circuit.port_number(port, FILES[file])
 
 
 def _route_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:

@@ -106,7 +106,7 @@ def yosys_command() -> tuple[str, ...]:
 
 def read_parts(text: str) -> tuple[Part, ...]:
     """Parts of the result of `stat -json`. Errors: PL0661 where it has no cells."""
-    modules: Mapping[str, Mapping[str, Any]] = json.loads(text)["modules"]
+    modules = _read_modules(text)
     # A module with parameters is named after its file and a hash of them.
     own = {name.removeprefix("\\"): Counter[str](m["num_cells_by_type"]) for name, m in modules.items()}
     counts = _count_instances(own)
@@ -123,6 +123,12 @@ def read_parts(text: str) -> tuple[Part, ...]:
                 cells[cell] += number * counts[variant]
         found.append(Part(part, count, {cell: number / count for cell, number in cells.items()}))
     return tuple(found)
+
+
+def _read_modules(text: str) -> Mapping[str, Mapping[str, Any]]:
+    # Yosys 0.23 prints lines of its other format behind the modules, where modules are nested twice.
+    start = re.search(r'"modules":\s*', text)
+    return {} if start is None else json.JSONDecoder().raw_decode(text, start.end())[0]
 
 
 def _base_name(module: str) -> str:
