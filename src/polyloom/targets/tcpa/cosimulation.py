@@ -186,7 +186,7 @@ def _number(circuit: Circuit, concrete: Concrete, element: int) -> int:
 def _bank_write(concrete: Concrete, window: BankWindow, cycle: int, address: int, value: int) -> Row:
     array = concrete.generators[window.generator].array
     layout = concrete.arrays[array]
-    return cycle, array, address - window.place + window.first, _store_word(layout, value)
+    return cycle, array, address + window.first, _store_word(layout, value)
 
 
 def _store_word(layout: ArrayLayout, value: int) -> int:

@@ -13,14 +13,13 @@ from polyloom.targets.tcpa.words.sides import SIDES
 
 @dataclass(frozen=True, slots=True)
 class BankWindow:
-    """Where a bank holds what generator `generator` accesses: word `first` of the array's memory is word `place`."""
+    """What generator `generator` accesses: word `first` of the array's memory is word 0 of the bank."""
 
     generator: int
     bank: int
     is_output: bool
     first: int
     words: int
-    place: int
 
 
 def bank_number(circuit: Circuit, generator: Generator) -> int:
@@ -40,25 +39,19 @@ def array_words(concrete: Concrete, number: int) -> int:
 
 
 def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
-    """Windows: of each generator, the words between the least and the greatest address of its boxes, one after another
-    in the bank. Errors: PL0640.
-    """
-    free: dict[int, int] = {}
-    taken = set[tuple[int, bool]]()
+    """Windows: of each generator, the words between the least and the greatest address of its boxes. Errors: PL0640."""
+    taken = set[int]()
     windows: list[BankWindow] = []
     for number, generator in enumerate(concrete.generators):
         bank, is_output = bank_number(circuit, generator), concrete.arrays[generator.array].is_output
-        if (bank, is_output) in taken:
-            raise refuse_configuration(
-                "two generators of a bank read, or two write, and the circuit has one of each kind"
-            )
-        taken.add((bank, is_output))
+        if bank in taken:
+            raise refuse_configuration("two generators use one bank, and the circuit has one generator for each")
+        taken.add(bank)
         low, high = _address_range(concrete, generator)
         # An empty domain has a window of no words, in a bank that nothing accesses.
         size = max(0, high - low + 1)
-        windows.append(BankWindow(number, bank, is_output, low, size, free.get(bank, 0)))
-        free[bank] = free.get(bank, 0) + size
-        check_need("words of a bank", free[bank], circuit.capacity("bank_words"))
+        windows.append(BankWindow(number, bank, is_output, low, size))
+        check_need("words of a bank", size, circuit.capacity("bank_words"))
     return windows
 
 

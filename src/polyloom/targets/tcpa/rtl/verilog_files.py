@@ -52,6 +52,7 @@ def machine_header(circuit: Circuit) -> str:
         "HOP": c.machine.hop_delay,
         "SIGNALS": c.capacity("control_signals"),
         "SETS": c.capacity("signal_sets"),
+        "GENERATOR_SETS": c.generator_sets,
         "HALVES": c.half_space_count,
         "DIMS": c.capacity("generator_dimensions"),
         "DIGIT": c.machine.counter_bits,

@@ -59,7 +59,10 @@ module element #(
     reg [FIFOS-1:0] popped, popped_twice;
     reg [RD-1:0] read;
     reg [DEST-1:0] wrote, wrote_twice, taken;
-    reg [DEST*WORD-1:0] result;
+    // Of each destination, the set of lanes that write it, which has one at most, and that lane.
+    reg [DEST*LANES-1:0] writers;
+    reg [DEST*8-1:0] writer;
+    wire [DEST*WORD-1:0] result;
     reg [UNITS-1:0] unit_hit, unit_busy;
     integer n, d;
     always @* begin
@@ -70,14 +73,15 @@ module element #(
         unit_busy = 0;
         wrote = 0;
         wrote_twice = 0;
-        result = 0;
+        writers = 0;
+        writer = 0;
         taken = 0;
         for (n = 0; n < 3 * UNITS; n = n + 1) begin
             popped_twice = popped_twice | popped & reads[REGISTERS*n+RD+:FIFOS];
             popped = popped | reads[REGISTERS*n+RD+:FIFOS];
             read = read | reads[REGISTERS*n+:RD];
         end
-        // Of two lanes that write one register the last one does, so that a sum of products is enough for the values.
+        // Of two lanes that write one register the last one does.
         for (n = LANES - 1; n >= 0; n = n - 1) begin
             unit_hit[LANE_UNIT[8*n+:8]] = unit_hit[LANE_UNIT[8*n+:8]] | hit[n];
             unit_busy[LANE_UNIT[8*n+:8]] = unit_busy[LANE_UNIT[8*n+:8]] | busy[n];
@@ -86,9 +90,19 @@ module element #(
             wrote = wrote | written[DEST*n+:DEST];
             if (taken != 0)
                 for (d = 0; d < DEST; d = d + 1)
-                    if (taken[d]) result[WORD*d+:WORD] = result[WORD*d+:WORD] | value[WORD*n+:WORD];
+                    if (taken[d]) begin
+                        writers[LANES*d+n] = 1;
+                        writer[8*d+:8] = n;
+                    end
         end
     end
+
+    generate
+        for (f = 0; f < DEST; f = f + 1) begin : results
+            selector #(.COUNT(LANES), .WIDTH(WORD), .INDEX(8)) selector (
+                .chosen(writers[LANES*f+:LANES]), .index(writer[8*f+:8]), .words(value), .word(result[WORD*f+:WORD]));
+        end
+    endgenerate
 
     always @(posedge clk)
         if (reset) defined <= 0;

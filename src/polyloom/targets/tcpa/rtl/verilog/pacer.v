@@ -7,5 +7,5 @@ module pacer (
     assign pulse = on && left == 0;
     always @(posedge clk)
         if (load) left <= load_word;
-        else if (on) left <= left == 0 ? interval - 1 : left - 1;
+        else if (on) left <= (left == 0 ? interval : left) - 1;
 endmodule

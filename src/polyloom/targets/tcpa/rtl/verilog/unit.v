@@ -51,7 +51,9 @@ module unit #(
                 assign operands[WORD*p+:WORD] = 0;
         end
         for (p = 0; p < PARTS; p = p + 1) begin : parts
-            reg [31:0] memory [0:(1<<PC)-1], read;
+            // Programs are loaded before they run.
+            (* no_rw_check *) reg [31:0] memory [0:(1<<PC)-1];
+            reg [31:0] read;
             assign word[32*p+:32] = read;
             always @(posedge clk) begin
                 if (load && load_part == p) memory[load_at] <= load_word;
