@@ -6,7 +6,7 @@ of the simulation with Verilator, on an i32 product that is compared with the mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -19,6 +19,9 @@ from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circ
 from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
 
 MACHINE: Final = "mid_integers.toml"
+SPARSE: Final = "mid_sparse.toml"
+"""With 320 of 2,116 connections in a wrapper."""
+WRAPPER: Final = "wrapper"
 _SIZE: Final = {"n": 16, "m": 16, "k": 256}
 _AREA: Final = "µm²"
 _COUNTED: Final = (4, 4)
@@ -47,12 +50,23 @@ def _cell_rows(liberty: str | None) -> Iterator[dict[str, object]]:
         cells = {name: round(part.total(weights)) for name, weights in columns.items()}
         share = round(100 * part.count * part.total(first) / whole, 1)
         yield {"part": part.name, array: part.count, **cells, f"% of {first_name}": share}
+    yield from _sparse_rows(columns, text)
     for name, figure in synthesis.area_figures(parts, columns[first_name]).items():
         yield {"[area]": name, first_name: round(figure)}
-    yield from _memory_rows(circuit, array, whole if liberty else None)
+    yield from memory_rows(circuit, array, whole if liberty else None)
 
 
-def _memory_rows(circuit: Circuit, array: str, cells: float | None) -> Iterator[dict[str, object]]:
+def _sparse_rows(columns: Mapping[str, Mapping[str, float]], library: str | None) -> Iterator[dict[str, object]]:
+    """The wrapper of the same element with fewer connections."""
+    machine = machine_file.load(str(examples.folder() / "rtl" / SPARSE))
+    with temporary.temporary_folder() as folder:
+        texts = verilog_files(build_circuit(machine, *_COUNTED))
+        parts = synthesis.synthesize(texts, folder, library, WRAPPER)
+    cells = {name: round(parts[0].total(weights)) for name, weights in columns.items()}
+    yield {"part": f"{WRAPPER} of {machine.name}", **cells}
+
+
+def memory_rows(circuit: Circuit, array: str, cells: float | None) -> Iterator[dict[str, object]]:
     """Bits; and beside the area of the `cells` that of the bits, where the machine's file says what one takes."""
     bits = synthesis.memory_bits(circuit)
     area = circuit.machine.area

@@ -2,7 +2,7 @@
 """Columns of a comparison's table, from the data of `polyloom compare --json`; docs/compare.md defines each one.
 
 What is not known is a dash. Columns of whole time, clock, energy and area are there only where a machine has them;
-those of clock and energy say that a file of the user's states them.
+those of clock, energy and area say that a file of the user's states them.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ STATED: Final[Mapping[str, Cell]] = {
     "time by your clock": _seconds,
     "energy by your file": _energy,
     "energy shares": _energy_shares,
-    "area by its file": _area,
+    "area by your file": _area,
     "area x time": _area_time,
 }
 
