@@ -187,12 +187,13 @@ def test_area_and_area_times_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     table = '[area]\nsource = "a report"\nunit = "LUT4"\nelement = 40_000\nbank = 2_000\ncontroller = 2_000\n'
     Path("mine.toml").write_text(f'name = "mine"\nbased_on = "unit"\nchannels = 8\n{table}')
     made = pl.compare(MATMUL, SMALL, on="tcpa:mine.toml:1x1,tcpa:unit:1x1")
-    mine, shipped = made.data["rows"]
-    assert (mine["area"], mine["area_unit"], shipped["area"]) == (40_000 + 4 * 8 * 2_000 + 2_000, "LUT4", None)
-    assert f"{106_000 * mine['cycles']:,.4g} LUT4 cycles" in made.report()
+    mine, shipped = made.rows
+    assert mine.cycles is not None and (mine.costs.area_unit, shipped.costs.area) == ("LUT4", None)
+    assert mine.costs.area == 40_000 + 4 * 8 * 2_000 + 2_000
+    assert f"{106_000 * mine.cycles:,.4g} LUT4 cycles" in made.report()
     Path("mine.toml").write_text(f'name = "mine"\nbased_on = "unit"\nchannels = 8\nclock_mhz = 10\n{table}')
     made = pl.compare(MATMUL, SMALL, on="tcpa:mine.toml:1x1")
-    assert f"{10_600 * mine['cycles']:,.4g} LUT4 us" in made.report()
+    assert f"{10_600 * mine.cycles:,.4g} LUT4 us" in made.report()
 
 
 def test_the_page_lists_every_kernel_on_every_target() -> None:
