@@ -55,7 +55,7 @@ def _row(kernel: str, member: str, simulators: Simulators) -> Row:
 def _compare(simulators: Simulators, data: bytes, member: str, inputs: Arrays) -> Comparison:
     """Comparison on the circuit for all elements; on those of just the regions where these have banks inside of it."""
     try:
-        return compare_steps(lambda *_: simulators(*REGION), data, member, inputs)
+        return compare_steps(lambda _rows, _columns: simulators(*REGION), data, member, inputs)
     except PolyloomError as error:
         if error.code != "PL0640":
             raise

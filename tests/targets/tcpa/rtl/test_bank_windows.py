@@ -45,7 +45,7 @@ def test_addresses_find_their_words(bank_words: int) -> None:
             address = window.base + _dot(window.coefficients, digits)
             assert window.low <= address <= window.high and 0 <= address < bank_words
             assert window.array_word(address) == generator.base + _dot(generator.coefficients, digits)
-        assert window.array_word(window.place + len(window.words)) < 0
+        assert window.array_word(len(window.words)) < 0
 
 
 def test_a_box_is_made_where_the_range_is_too_long() -> None:

@@ -5,7 +5,6 @@ between the least and the greatest address of a generator, or, where these are t
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,16 +18,15 @@ from polyloom.targets.tcpa.words.sides import SIDES
 
 @dataclass(frozen=True, slots=True)
 class BankWindow:
-    """What generator `generator` accesses, from word `place` of its bank on.
+    """What generator `generator` accesses, from word 0 of its bank on.
 
-    Word n of the window is word `words[n]` of the array's memory. In the bank, the address in a step is `base` +
+    Word n of the bank is word `words[n]` of the array's memory. In the bank, the address in a step is `base` +
     `coefficients` . digits; the model faults where it leaves `low` to `high`, which are those of the array.
     """
 
     generator: int
     bank: int
     is_output: bool
-    place: int
     words: range | tuple[int, ...]
     coefficients: tuple[int, ...]
     base: int
@@ -37,8 +35,7 @@ class BankWindow:
 
     def array_word(self, address: int) -> int:
         """Word of the array's memory at an address of the bank; outside of the window, one that no array has."""
-        n = address - self.place
-        return self.words[n] if 0 <= n < len(self.words) else -1 - address
+        return self.words[address] if 0 <= address < len(self.words) else -1 - address
 
 
 def bank_number(circuit: Circuit, generator: Generator) -> int:
@@ -58,36 +55,32 @@ def array_words(concrete: Concrete, number: int) -> int:
 
 
 def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
-    """Windows of all generators, one after another in each bank. Errors: PL0640."""
+    """Windows of all generators. Errors: PL0640."""
     numbers = [bank_number(circuit, g) for g in concrete.generators]
-    spans = [_span_window(concrete, n, bank, 0) for n, bank in enumerate(numbers)]
-    covered, free, most = Counter[int](), Counter[int](), circuit.capacity("bank_words")
-    for span in spans:
-        covered[span.bank] += len(span.words)
-    if len({(span.bank, span.is_output) for span in spans}) < len(spans):
-        raise refuse_configuration("two generators of a bank read, or two write, and the circuit has one of each kind")
+    if len(set(numbers)) < len(numbers):
+        raise refuse_configuration("two generators use one bank, and the circuit has one generator for each")
+    most = circuit.capacity("bank_words")
     windows = list[BankWindow]()
     for n, bank in enumerate(numbers):
-        window = _span_window(concrete, n, bank, free[bank])
-        # What is touched is enumerated only where the ranges of addresses are too long.
-        if covered[bank] > most:
+        window = _span_window(concrete, n, bank)
+        # What is touched is enumerated only where the range of addresses is too long.
+        if len(window.words) > most:
             window = _box_window(concrete, window) or window
         windows.append(window)
-        free[bank] += len(window.words)
-        check_need("words of a bank", free[bank], most)
+        check_need("words of a bank", len(window.words), most)
     return windows
 
 
-def _span_window(concrete: Concrete, number: int, bank: int, place: int) -> BankWindow:
+def _span_window(concrete: Concrete, number: int, bank: int) -> BankWindow:
     """The words from the lowest to the highest address: in the bank, addresses are moved."""
     generator = concrete.generators[number]
     first, last = _address_range(concrete, generator)
     # An empty domain has a window of no words, in a bank that nothing accesses.
-    words, moved = range(first, max(first, last + 1)), place - first
+    words, moved = range(first, max(first, last + 1)), -first
     base = base_address(concrete, generator) + moved
     high = array_words(concrete, generator.array) - 1 + moved
     is_output = concrete.arrays[generator.array].is_output
-    return BankWindow(number, bank, is_output, place, words, generator.coefficients, base, moved, high)
+    return BankWindow(number, bank, is_output, words, generator.coefficients, base, moved, high)
 
 
 def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
@@ -115,9 +108,9 @@ def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
         span,
         words=tuple((box @ strides).tolist()),
         coefficients=tuple((affine @ own).tolist()),
-        base=span.place + int((index[0] - digits[0] @ affine - low) @ own),
-        low=span.place,
-        high=span.place + len(box) - 1,
+        base=int((index[0] - digits[0] @ affine - low) @ own),
+        low=0,
+        high=len(box) - 1,
     )
 
 
