@@ -186,6 +186,21 @@ def test_clock_and_energy_are_those_of_the_user_s_file(tmp_path: Path, monkeypat
         pl.compare(MATMUL, SMALL, on="tcpa:mine.toml:1x1")
 
 
+def test_area_and_area_times_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the table of the machine's file: with a clock in area times microseconds, without in area times cycles."""
+    monkeypatch.chdir(tmp_path)
+    table = '[area]\nsource = "a report"\nunit = "LUT4"\nelement = 40_000\nbank = 2_000\ncontroller = 2_000\n'
+    Path("mine.toml").write_text(f'name = "mine"\nbased_on = "unit"\nchannels = 8\n{table}')
+    made = pl.compare(MATMUL, SMALL, on="tcpa:mine.toml:1x1,tcpa:unit:1x1")
+    mine, shipped = made.rows
+    assert mine.cycles is not None and (mine.costs.area_unit, shipped.costs.area) == ("LUT4", None)
+    assert mine.costs.area == 40_000 + 4 * 8 * 2_000 + 2_000
+    assert f"{106_000 * mine.cycles:,.4g} LUT4 cycles" in made.report()
+    Path("mine.toml").write_text(f'name = "mine"\nbased_on = "unit"\nchannels = 8\nclock_mhz = 10\n{table}')
+    made = pl.compare(MATMUL, SMALL, on="tcpa:mine.toml:1x1")
+    assert f"{10_600 * mine.cycles:,.4g} LUT4 us" in made.report()
+
+
 def test_a_result_is_no_input_and_has_no_dimension() -> None:
     made = pl.compare(EXAMPLES / "dot.c", n=8, on="tensix,riscv,tcpa:1x2")
     assert set(made.task.inputs) == {"a", "b"}

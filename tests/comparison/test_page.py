@@ -43,6 +43,8 @@ def row(**known: Any) -> dict[str, Any]:
         "stated_picojoules",
         "whole_time",
         "energy_shares",
+        "area",
+        "area_unit",
         "work_per_byte",
         "boundary_bytes_per_cycle",
     )

@@ -40,7 +40,7 @@ SMALL: Final = 20
 LARGER: Final = {
     "analysis": 34,
     "cli": 34,
-    "cli/bench": 43,
+    "cli/bench": 42,
     "exploration": 23,
     "frontend/c": 26,
     "frontend/loops": 22,

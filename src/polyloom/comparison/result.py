@@ -127,6 +127,8 @@ def _row(row: Row) -> dict[str, Json]:
         "cycles": row.cycles,
         "time": costs.time,
         "energy_shares": None if costs.energy_shares is None else dict[str, Json](costs.energy_shares),
+        "area": costs.area,
+        "area_unit": costs.area_unit,
         "whole_time": None if costs.whole_time is None else dict[str, Json](costs.whole_time),
         "issued": costs.issued,
         "issues": costs.issues if costs.issued is not None else None,

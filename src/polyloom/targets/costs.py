@@ -75,6 +75,9 @@ class Costs:
     """Cycles with loading and configuring, `total` and its parts; None where these cost nothing."""
     energy_shares: Mapping[str, float] | None = None
     """Shares of the energy by what takes it, by a table of the machine's file."""
+    area: float | None = None
+    """Of all of the place, by a table of the machine's file, in `area_unit`."""
+    area_unit: str | None = None
 
 
 # A comparison and an absolute value are a subtraction and a look at its sign.

@@ -6,7 +6,7 @@ of the simulation with Verilator, on an i32 product that is compared with the mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -15,10 +15,15 @@ from polyloom import api, files, temporary
 from polyloom.cli import examples
 from polyloom.targets.tcpa import cosimulation, machine_file
 from polyloom.targets.tcpa.rtl import simulator, synthesis
-from polyloom.targets.tcpa.rtl.circuit import build_circuit, check_circuit
+from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circuit
 from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
 
+MACHINE: Final = "mid_integers.toml"
+SPARSE: Final = "mid_sparse.toml"
+"""With 320 of 2,116 connections in a wrapper."""
+WRAPPER: Final = "wrapper"
 _SIZE: Final = {"n": 16, "m": 16, "k": 256}
+_AREA: Final = "µm²"
 _COUNTED: Final = (4, 4)
 _ARRAYS: Final = ((2, 2), (4, 4))
 
@@ -31,22 +36,50 @@ def rows(liberty: str | None = None) -> Iterator[dict[str, object]]:
 
 
 def _cell_rows(liberty: str | None) -> Iterator[dict[str, object]]:
-    machine = machine_file.load(str(examples.folder() / "rtl" / "mid_integers.toml"))
+    machine = machine_file.load(str(examples.folder() / "rtl" / MACHINE))
     circuit = build_circuit(machine, *_COUNTED)
     array = f"in {_COUNTED[0]}x{_COUNTED[1]}"
     text = None if liberty is None else files.read(liberty).decode(errors="replace")
     # Before the synthesis, which takes a while.
-    columns = synthesis.ECP5 if text is None else {"µm²": synthesis.read_areas(text)}
+    columns = synthesis.ECP5 if text is None else {_AREA: synthesis.read_areas(text)}
     with temporary.temporary_folder() as folder:
         parts = synthesis.synthesize(verilog_files(circuit), folder, text)
-    first = next(iter(columns.values()))
+    first_name, first = next(iter(columns.items()))
     whole = parts[0].total(first)
     for part in parts:
         cells = {name: round(part.total(weights)) for name, weights in columns.items()}
         share = round(100 * part.count * part.total(first) / whole, 1)
-        yield {"part": part.name, array: part.count, **cells, f"% of {next(iter(columns))}": share}
-    for name, bits in synthesis.memory_bits(circuit).items():
-        yield {"memories": name, f"bits {array}": bits}
+        yield {"part": part.name, array: part.count, **cells, f"% of {first_name}": share}
+    yield from _sparse_rows(columns, text)
+    for name, figure in synthesis.area_figures(parts, columns[first_name]).items():
+        yield {"[area]": name, first_name: round(figure)}
+    yield from memory_rows(circuit, array, whole if liberty else None)
+
+
+def _sparse_rows(columns: Mapping[str, Mapping[str, float]], library: str | None) -> Iterator[dict[str, object]]:
+    """The wrapper of the same element with fewer connections."""
+    machine = machine_file.load(str(examples.folder() / "rtl" / SPARSE))
+    with temporary.temporary_folder() as folder:
+        texts = verilog_files(build_circuit(machine, *_COUNTED))
+        parts = synthesis.synthesize(texts, folder, library, WRAPPER)
+    cells = {name: round(parts[0].total(weights)) for name, weights in columns.items()}
+    yield {"part": f"{WRAPPER} of {machine.name}", **cells}
+
+
+def memory_rows(circuit: Circuit, array: str, cells: float | None) -> Iterator[dict[str, object]]:
+    """Bits; and beside the area of the `cells` that of the bits, where the machine's file says what one takes."""
+    bits = synthesis.memory_bits(circuit)
+    area = circuit.machine.area
+    figure = None if cells is None or area is None else area.memory_bit
+    for name, number in bits.items():
+        yield {"memories": name, f"bits {array}": number, **_bit_area(number, figure)}
+    if cells is not None and figure is not None:
+        whole = sum(bits.values())
+        yield {"memories": "all, and all cells", f"bits {array}": whole, _AREA: round(cells + whole * figure)}
+
+
+def _bit_area(bits: int, figure: float | None) -> dict[str, object]:
+    return {} if figure is None else {_AREA: round(bits * figure)}
 
 
 def _simulation_rows() -> Iterator[dict[str, object]]:

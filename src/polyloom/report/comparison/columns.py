@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of a comparison's table, from the data of `polyloom compare --json`; docs/compare.md defines each one.
 
-What is not known is a dash. Columns of whole time, clock and energy are there only where a machine has them; those of
-clock and energy say that a file of the user's states them.
+What is not known is a dash. Columns of whole time, clock, energy and area are there only where a machine has them;
+those of clock, energy and area say that a file of the user's states them.
 """
 
 from __future__ import annotations
@@ -62,6 +62,21 @@ def _energy_shares(row: Row) -> str | None:
     return ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in ordered if share >= 0.1)
 
 
+def _area(row: Row) -> str | None:
+    return None if row["area"] is None else f"{row['area']:,.0f} {row['area_unit']}"
+
+
+def _area_time(row: Row) -> str | None:
+    """Area times seconds where the clock is stated, else times cycles: less is better."""
+    cycles = row["cycles"] if row["whole_time"] is None else row["whole_time"]["total"]
+    if row["area"] is None or cycles is None:
+        return None
+    seconds = row["stated_seconds"]
+    if seconds is not None:
+        return f"{row['area'] * seconds * 1e6:,.4g} {row['area_unit']} us"
+    return f"{row['area'] * cycles:,.4g} {row['area_unit']} cycles"
+
+
 COLUMNS: Final[Mapping[str, Cell]] = {
     "on": lambda row: row["on"],
     "verdict": outcome,
@@ -83,6 +98,8 @@ STATED: Final[Mapping[str, Cell]] = {
     "time by your clock": _seconds,
     "energy by your file": _energy,
     "energy shares": _energy_shares,
+    "area by your file": _area,
+    "area x time": _area_time,
 }
 
 

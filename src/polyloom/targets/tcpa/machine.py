@@ -54,6 +54,28 @@ class Energy:
 
 
 @dataclass(frozen=True, slots=True)
+class Area:
+    """Area table: what parts of an array take, in `unit`, as `polyloom bench rtl` prints it; None where the file has no
+    figure. `source` says where the figures are from."""
+
+    source: str
+    unit: str
+    element: float | None = None
+    """An element in its wrapper, with its links and delay line."""
+    bank: float | None = None
+    """A bank at a border port, with its generator; each port has one per channel."""
+    controller: float | None = None
+    memory_bit: float | None = None
+    """A bit of a memory, of which `polyloom bench rtl --liberty` makes the area of memories."""
+
+    def of_array(self, rows: int, columns: int, channels: int) -> float | None:
+        """Area of an array: its elements, banks at all border ports, and one controller."""
+        if self.element is None or self.bank is None or self.controller is None:
+            return None
+        return rows * columns * self.element + 2 * (rows + columns) * channels * self.bank + self.controller
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """Machine description: one member of the family (the array paper, section 3). Capacities are per processing element
     unless said otherwise.
@@ -108,6 +130,13 @@ class Machine:
     """Words per cycle on the configuration bus."""
     clock_mhz: float | None = None
     energy: Energy | None = None
+    area: Area | None = None
+
+    def array_area(self, rows: int, columns: int) -> float | None:
+        """Area of an array of so many elements, where the machine's file has an area table and a number of channels."""
+        if self.area is None or self.channels is None:
+            return None
+        return self.area.of_array(rows, columns, self.channels)
 
     @property
     def has_whole_time(self) -> bool:

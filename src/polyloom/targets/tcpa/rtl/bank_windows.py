@@ -18,16 +18,15 @@ from polyloom.targets.tcpa.words.sides import SIDES
 
 @dataclass(frozen=True, slots=True)
 class BankWindow:
-    """What generator `generator` accesses, from word `place` of its bank on.
+    """What generator `generator` accesses, from word 0 of its bank on.
 
-    Word n of the window is word `words[n]` of the array's memory. In the bank, the address in a step is `base` +
+    Word n of the bank is word `words[n]` of the array's memory. In the bank, the address in a step is `base` +
     `coefficients` . digits; the model faults where it leaves `low` to `high`, which are those of the array.
     """
 
     generator: int
     bank: int
     is_output: bool
-    place: int
     words: range | tuple[int, ...]
     coefficients: tuple[int, ...]
     base: int
@@ -36,8 +35,7 @@ class BankWindow:
 
     def array_word(self, address: int) -> int:
         """Word of the array's memory at an address of the bank; outside of the window, one that no array has."""
-        n = address - self.place
-        return self.words[n] if 0 <= n < len(self.words) else -1 - address
+        return self.words[address] if 0 <= address < len(self.words) else -1 - address
 
 
 def bank_number(circuit: Circuit, generator: Generator) -> int:
@@ -57,39 +55,32 @@ def array_words(concrete: Concrete, number: int) -> int:
 
 
 def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
-    """Windows of all generators, one after another in each bank. Errors: PL0640."""
-    free: dict[int, int] = {}
-    taken = set[tuple[int, bool]]()
-    windows: list[BankWindow] = []
+    """Windows of all generators. Errors: PL0640."""
+    numbers = [bank_number(circuit, g) for g in concrete.generators]
+    if len(set(numbers)) < len(numbers):
+        raise refuse_configuration("two generators use one bank, and the circuit has one generator for each")
     most = circuit.capacity("bank_words")
-    for number, generator in enumerate(concrete.generators):
-        bank, is_output = bank_number(circuit, generator), concrete.arrays[generator.array].is_output
-        if (bank, is_output) in taken:
-            raise refuse_configuration(
-                "two generators of a bank read, or two write, and the circuit has one of each kind"
-            )
-        taken.add((bank, is_output))
-        place = free.get(bank, 0)
-        window = _span_window(concrete, number, bank, place)
+    windows = list[BankWindow]()
+    for n, bank in enumerate(numbers):
+        window = _span_window(concrete, n, bank)
         # What is touched is enumerated only where the range of addresses is too long.
-        if place + len(window.words) > most:
+        if len(window.words) > most:
             window = _box_window(concrete, window) or window
         windows.append(window)
-        free[bank] = place + len(window.words)
-        check_need("words of a bank", free[bank], most)
+        check_need("words of a bank", len(window.words), most)
     return windows
 
 
-def _span_window(concrete: Concrete, number: int, bank: int, place: int) -> BankWindow:
+def _span_window(concrete: Concrete, number: int, bank: int) -> BankWindow:
     """The words from the lowest to the highest address: in the bank, addresses are moved."""
     generator = concrete.generators[number]
     first, last = _address_range(concrete, generator)
     # An empty domain has a window of no words, in a bank that nothing accesses.
-    words, moved = range(first, max(first, last + 1)), place - first
+    words, moved = range(first, max(first, last + 1)), -first
     base = base_address(concrete, generator) + moved
     high = array_words(concrete, generator.array) - 1 + moved
     is_output = concrete.arrays[generator.array].is_output
-    return BankWindow(number, bank, is_output, place, words, generator.coefficients, base, moved, high)
+    return BankWindow(number, bank, is_output, words, generator.coefficients, base, moved, high)
 
 
 def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
@@ -102,10 +93,12 @@ def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
     index = _element_index(words, concrete, generator.array)
     if index is None or not len(index):
         return None
-    # A coefficient of an address is a sum of strides; which sum it is, the touched elements tell.
-    steps = np.column_stack((digits, np.ones(len(digits), np.int64)))
-    affine = np.rint(np.linalg.lstsq(steps.astype(float), index.astype(float), rcond=None)[0]).astype(np.int64)
-    if (steps @ affine != index).any():
+    # A coefficient of an address is a sum of strides; which sum it is, the touched elements tell, relative to the first
+    # one. A digit that has one value gets 0 (the least norm).
+    steps: NDArray[np.int64] = digits - digits[0]
+    moves: NDArray[np.int64] = index - index[0]
+    affine = np.rint(np.linalg.lstsq(steps.astype(float), moves.astype(float), rcond=None)[0]).astype(np.int64)
+    if (steps @ affine != moves).any():
         return None
     low: NDArray[np.int64] = index.min(axis=0)
     extents: NDArray[np.int64] = index.max(axis=0) - low + 1
@@ -114,10 +107,10 @@ def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
     return replace(
         span,
         words=tuple((box @ strides).tolist()),
-        coefficients=tuple((affine[:-1] @ own).tolist()),
-        base=span.place + int((affine[-1] - low) @ own),
-        low=span.place,
-        high=span.place + len(box) - 1,
+        coefficients=tuple((affine @ own).tolist()),
+        base=int((index[0] - digits[0] @ affine - low) @ own),
+        low=0,
+        high=len(box) - 1,
     )
 
 

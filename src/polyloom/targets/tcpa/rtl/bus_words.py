@@ -2,7 +2,7 @@
 """Configuration bus: the words of a concrete configuration as writes of 32 bits to addresses (docs/rtl.md).
 
 This is the part of the host. It changes no value that the file has, but lays instructions of variable length out in
-fields of one size, walks the routes of banks, and adds the place of an array in its bank to the base of a generator.
+fields of one size, walks the routes of banks, and makes the base of a generator that of its bank's window.
 """
 
 from __future__ import annotations
@@ -114,12 +114,9 @@ def _connection_words(circuit: Circuit, kind: int, number: int, connections: Seq
 def _port(circuit: Circuit, port: tuple[int, int], file: str) -> int:
     """Registers first, then the channels of the north, east, south and west."""
     location, index = port
-    own, channels = circuit.capacity(FILES[file]), circuit.capacity("channels")
-    if location == 0:
-        check_need(f"registers {file}", index + 1, own)
-        return index
-    check_need("channels", index + 1, channels)
-    return own + (location - 1) * channels + index
+    what, most = ("channels", "channels") if location else (f"registers {file}", FILES[file])
+    check_need(what, index + 1, circuit.capacity(most))
+    return circuit.port_number(port, FILES[file])
 
 
 def _route_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
@@ -160,13 +157,13 @@ def _control_words(circuit: Circuit, concrete: Concrete) -> Iterator[Write]:
             yield address(CONTROL, 0, 3, m), extent
     # Domains come last: they are most of the words, and their number depends on the configuration.
     for number, domain in enumerate(control.signals):
-        for index, part, word in _domain_words(circuit, domain, concrete):
+        for index, part, word in _domain_words(circuit, domain, concrete, circuit.capacity("signal_sets")):
             yield address(CONTROL, number, 2, index, part), word
 
 
-def _domain_words(circuit: Circuit, domain: Domain, concrete: Concrete) -> Iterator[tuple[int, int, int]]:
-    """(index, part, word) of verilog/domain.v: the half-spaces that the sets share, then the sets."""
-    check_need("convex sets of a domain", len(domain), circuit.capacity("signal_sets"))
+def _domain_words(circuit: Circuit, domain: Domain, concrete: Concrete, most: int) -> Iterator[tuple[int, int, int]]:
+    """(index, part, word) of verilog/domain.v, of `most` sets: the half-spaces that they share, then they."""
+    check_need("convex sets of a domain", len(domain), most)
     dims = circuit.capacity("generator_dimensions")
     # Sets of a triangle have the same slanted faces: the circuit has one adder for each, not one per set.
     halves = list(dict.fromkeys(half for convex in domain for half in convex.half_spaces))
@@ -212,7 +209,7 @@ def _generator_words(circuit: Circuit, concrete: Concrete, window: BankWindow) -
     yield address(GENERATOR, number, 1), generator.delay
     yield address(GENERATOR, number, 3), window.low & 0xFFFFFFFF
     yield address(GENERATOR, number, 4), window.high & 0xFFFFFFFF
-    for index, part, word in _domain_words(circuit, generator.domain, concrete):
+    for index, part, word in _domain_words(circuit, generator.domain, concrete, circuit.generator_sets):
         yield address(GENERATOR, number, 2, index, part), word
 
 
@@ -223,4 +220,4 @@ def bank_contents(circuit: Circuit, concrete: Concrete, inputs: Mapping[str, NDA
             continue
         name = concrete.arrays[concrete.generators[window.generator].array].name
         for n, word in enumerate(inputs[name][list(window.words)].tolist()):
-            yield address(BANK_WORD, window.bank, (window.place + n) >> 16, (window.place + n) & 0xFFFF), word
+            yield address(BANK_WORD, window.bank, n >> 16, n & 0xFFFF), word

@@ -10,16 +10,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.ir.operations import DIVISIONS, ElementType
+from polyloom.ir.operations import BY_NAME, DIVISIONS, ElementType
 from polyloom.machine.table import UNLIMITED, Table
 from polyloom.targets.tcpa.machine import FunctionalUnit, Machine
 from polyloom.targets.tcpa.words.isa import encode_opcode
+from polyloom.targets.tcpa.words.sides import parse_port
 
 WORD: Final = 32
 AFFINE: Final = 32
 """Bits of the value of a half-space, or of an address before it is checked."""
 HALF_SPACES: Final = 4
 """Of one convex set."""
+GENERATOR_SETS: Final = 4
+"""Convex sets of a generator's domain: the kernels of `polyloom bench members` have one, jacobi2d two; control signals
+have up to 16."""
 DELAY_BITS: Final = 12
 """A delay line holds two to this power of steps."""
 
@@ -78,6 +82,10 @@ class Circuit:
         return max(1, (self.capacity(key) - 1).bit_length())
 
     @property
+    def generator_sets(self) -> int:
+        return min(GENERATOR_SETS, self.capacity("signal_sets"))
+
+    @property
     def half_space_count(self) -> int:
         return HALF_SPACES if self.machine.half_spaces else 0
 
@@ -88,6 +96,34 @@ class Circuit:
     @property
     def ports(self) -> int:
         return 2 * (self.rows + self.columns)
+
+    @property
+    def sources(self) -> int:
+        """Of an interconnect wrapper: output registers, then the channels of the north, east, south and west."""
+        return self.capacity("output_registers") + 4 * self.capacity("channels")
+
+    def port_number(self, port: tuple[int, int], file: str) -> int:
+        """Of a source, where `file` is the output registers, or of a sink, where it is the input registers."""
+        location, index = port
+        return index if location == 0 else self.capacity(file) + (location - 1) * self.capacity("channels") + index
+
+
+def adjacency_sets(circuit: Circuit) -> list[int]:
+    """Adjacency of the wrapper (the array paper, section 3.1): of each sink, the set of its sources."""
+    sinks = circuit.capacity("input_registers") + 4 * circuit.capacity("channels")
+    pairs = circuit.machine.adjacency
+    if pairs is None:
+        return [(1 << circuit.sources) - 1] * sinks
+    sets = [0] * sinks
+    for source, sink in pairs:
+        number = circuit.port_number(parse_port(sink), "input_registers")
+        sets[number] |= 1 << circuit.port_number(parse_port(source), "output_registers")
+    return sets
+
+
+def operand_count(unit: FunctionalUnit) -> int:
+    """Sources of the operation of the unit that has most."""
+    return max((BY_NAME[operation].arity for operation, _ in unit.latencies), default=0)
 
 
 def build_circuit(machine: Machine, rows: int, columns: int) -> Circuit:

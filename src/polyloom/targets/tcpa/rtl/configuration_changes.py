@@ -136,13 +136,22 @@ def _connection_changes(before: Image, own: Image) -> Iterator[Write]:
 
 
 def _other_changes(before: Image, own: Image) -> Iterator[Write]:
-    """Controller and generators, which have one copy of each word."""
-    yield from ((a, w) for a, w in own.words.items() if kind_of(a) in (CONTROL, GENERATOR) and before.words.get(a) != w)
-    lost = [a for a in before.words if kind_of(a) in (CONTROL, GENERATOR) and a not in own.words]
+    """Controller and generators, which have one copy of each word.
+
+    What is taken back goes first: its number would say that a bank is read which now is written.
+    """
+    kept = {_place(a) for a in own.words}
+    lost = [a for a in before.words if kind_of(a) in (CONTROL, GENERATOR) and _place(a) not in kept]
     yield from ((a, 0) for a in lost if unit_of(a) == DOMAIN and part_of(a) == 2 * own.dimensions)
     # Digits that the next one has not: as in a circuit that is cleared.
     yield from ((a, EXTENTS[unit_of(a)]) for a in lost if kind_of(a) == CONTROL and unit_of(a) in EXTENTS)
-    readers = {number_of(a) for a in own.words if kind_of(a) == GENERATOR}
+    used = {number_of(a) >> 1 for a in own.words if kind_of(a) == GENERATOR}
     # Those that write do nothing without a set.
-    gone = {number_of(a) for a in lost if kind_of(a) == GENERATOR and number_of(a) % 2 == 0} - readers
-    yield from ((address(GENERATOR, n, NO_READER), 0) for n in sorted(gone))
+    gone = {number_of(a) for a in lost if kind_of(a) == GENERATOR and number_of(a) % 2 == 0}
+    yield from ((address(GENERATOR, n, NO_READER), 0) for n in sorted(gone) if n >> 1 not in used)
+    yield from ((a, w) for a, w in own.words.items() if kind_of(a) in (CONTROL, GENERATOR) and before.words.get(a) != w)
+
+
+def _place(a: int) -> int:
+    """Where a word is held: a bank has one generator, whether it reads or writes."""
+    return a & ~address(0, 1) if kind_of(a) == GENERATOR else a

@@ -52,8 +52,9 @@ def _source_field(circuit: Circuit, source: Source) -> tuple[int, int]:
         return source.bits & 0xFFFFFFFF, 3
     name = {File.RD: "rd", File.FD: "fd", File.IO: "id"}[source.file]
     check_need(f"registers {name}", source.index + 1, circuit.capacity(FILES[name]))
-    # The FIFOs of an element have one numbering, in which fd comes before id.
-    first = circuit.capacity("feedback_registers") if name == "id" else 0
+    # What units read has one numbering: rd, fd, id.
+    before = {"rd": (), "fd": ("rd",), "id": ("rd", "fd")}[name]
+    first = sum(circuit.capacity(FILES[file]) for file in before)
     return first + source.index, 0 if name == "rd" else 1
 
 

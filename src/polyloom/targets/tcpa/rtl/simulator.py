@@ -34,7 +34,7 @@ _OPTIONS: Final = (
     *("--cc", "--exe", "--build", "--prefix", "Varray", "--top-module", TOP, "--Mdir", "built"),
     *("--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast", "--x-initial", "fast"),
 )
-_SHARED: Final = ("bank", "domain", "element", "unit")
+_SHARED: Final = ("bank", "domain", "element", "fifo", "lane", "unit")
 """Modules with many instances, of whose code Verilator makes one copy if no instance names a wire of another one."""
 _CONTROL: Final = "ports.vlt"
 _PORT: Final = re.compile(r"\b(?:input|output)(?: reg)?(?: \[[^]]*])? (?!clk\b|reset\b|clear\b)(\w+)")

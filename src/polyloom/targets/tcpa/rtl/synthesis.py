@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from polyloom.targets.tcpa.rtl.yosys import TOOL, yosys_command
 
 PARTS: Final = (
     TOP,
-    *("element", "unit", "lane", "alu", "divider", "fifo", "wrapper", "hop"),
+    *("element", "unit", "lane", "alu", "divider", "fifo", "wrapper", "selector", "hop"),
     *("controller", "delay_line", "bank", "generator", "domain"),
 )
 ECP5: Final[Mapping[str, Mapping[str, int]]] = {
@@ -35,13 +35,11 @@ three slices (ECP5 family data sheet, "Slice")."""
 _RESULT: Final = "cells.json"
 _MODULE: Final = re.compile(r"\\?(?:\$paramod(?:\$[0-9a-f]+)?\\)?(\w+).*", re.DOTALL)
 _CELL: Final = re.compile(r'\bcell\s*\(\s*"?([^\s")]+)"?\s*\)|\barea\s*:\s*"?([0-9.eE+-]+)"?\s*;')
-_FPGA: Final = f"synth_ecp5 -top {TOP} -noflatten"
 _NO_ABC9: Final = "-noabc9"
 """Option of newer tools, in which abc9 is the default and has ended with exit code 0 and no netlist."""
 _LIBRARY: Final = "cells.lib"
 # Memories stay memories: as registers they would hide everything else.
-_GATES: Final = f"""
-synth -top {TOP} -run begin:fine
+_GATES: Final = f"""-run begin:fine
 alumacc; share; opt; memory -nomap; opt_clean
 opt -fast -full; techmap; opt -fast
 dfflibmap -liberty {_LIBRARY}; abc -liberty {_LIBRARY}; opt_clean"""
@@ -61,16 +59,16 @@ class Part:
         return sum(number * weights.get(cell, 0) for cell, number in self.cells.items())
 
 
-def synthesize(texts: Mapping[str, str], folder: Path, liberty: str | None = None) -> tuple[Part, ...]:
-    """Parts of the circuit of these files, in cells of an ECP5, or of the library whose text `liberty` is, made in an
-    empty folder. Errors: PL0660, PL0661.
+def synthesize(texts: Mapping[str, str], folder: Path, liberty: str | None = None, top: str = TOP) -> tuple[Part, ...]:
+    """Parts of the circuit of these files from module `top` down, in cells of an ECP5, or of the library whose text
+    `liberty` is, made in an empty folder. Errors: PL0660, PL0661.
     """
     for name, text in {**texts, **({_LIBRARY: liberty} if liberty else {})}.items():
         (folder / name).write_text(text, encoding="utf-8")
     sources = " ".join(name for name in texts if name.endswith(".v"))
-    mapping = _GATES if liberty else f"{_FPGA} {_abc_option(folder)}"
-    script = f"read_verilog -I. {sources}\nhierarchy -top {TOP}\n{mapping}\ntee -q -o {_RESULT} stat -json\n"
-    return read_parts(_run_yosys(script, folder))
+    mapping = f"synth -top {top} {_GATES}" if liberty else f"synth_ecp5 -top {top} -noflatten {_abc_option(folder)}"
+    script = f"read_verilog -I. {sources}\nhierarchy -top {top}\n{mapping}\ntee -q -o {_RESULT} stat -json\n"
+    return read_parts(_run_yosys(script, folder), top)
 
 
 def _abc_option(folder: Path) -> str:
@@ -88,13 +86,13 @@ def _run_yosys(script: str, folder: Path) -> str:
     return result.read_text(encoding="utf-8")
 
 
-def read_parts(text: str) -> tuple[Part, ...]:
-    """Parts of the result of `stat -json`. Errors: PL0661 where it has no cells."""
-    modules: Mapping[str, Mapping[str, Any]] = json.loads(text)["modules"]
+def read_parts(text: str, top: str = TOP) -> tuple[Part, ...]:
+    """Parts of the result of `stat -json`, from module `top` down. Errors: PL0661 where it has no cells."""
+    modules = _read_modules(text)
     # A module with parameters is named after its file and a hash of them.
     own = {name.removeprefix("\\"): Counter[str](m["num_cells_by_type"]) for name, m in modules.items()}
-    counts = _count_instances(own)
-    if not _all_cells(own, TOP):
+    counts = _count_instances(own, top)
+    if not _all_cells(own, top):
         raise tool_error(TOOL, f"`{TOOL}` ended without an error and without cells", text)
     found = list[Part]()
     for part in PARTS:
@@ -109,12 +107,18 @@ def read_parts(text: str) -> tuple[Part, ...]:
     return tuple(found)
 
 
+def _read_modules(text: str) -> Mapping[str, Mapping[str, Any]]:
+    # Yosys 0.23 prints lines of its other format behind the modules, where modules are nested twice.
+    start = re.search(r'"modules":\s*', text)
+    return {} if start is None else json.JSONDecoder().raw_decode(text, start.end())[0]
+
+
 def _base_name(module: str) -> str:
     match = _MODULE.fullmatch(module)
     return match[1] if match else module
 
 
-def _count_instances(own: Mapping[str, Counter[str]], top: str = TOP) -> Counter[str]:
+def _count_instances(own: Mapping[str, Counter[str]], top: str) -> Counter[str]:
     """Instances of every module in the hierarchy below `top`, which counts itself."""
     counts = Counter({top: 1})
     for cell, number in own.get(top, Counter[str]()).items():
@@ -145,6 +149,18 @@ def read_areas(text: str) -> dict[str, float]:
     if not areas:
         raise input_error("PL0310", "the file is no Liberty library: it has no cell with an area", help="name a .lib")
     return areas
+
+
+def area_figures(parts: Iterable[Part], weights: Mapping[str, float]) -> dict[str, float]:
+    """The figures of a machine's area table: an element has the links and delay lines of its share."""
+    by_name = {part.name: part for part in parts}
+    whole = {name: part.count * part.total(weights) for name, part in by_name.items()}
+    elements = sum(whole.get(name, 0) for name in ("element", "hop", "delay_line"))
+    return {
+        "element": elements / by_name["element"].count,
+        "bank": by_name["bank"].total(weights),
+        "controller": by_name["controller"].total(weights),
+    }
 
 
 def memory_bits(circuit: Circuit) -> dict[str, int]:

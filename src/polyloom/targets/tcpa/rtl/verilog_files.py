@@ -8,7 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from polyloom.targets.tcpa.rtl.circuit import AFFINE, DELAY_BITS, WORD, Circuit, Lane
+from polyloom.targets.tcpa.rtl.circuit import (
+    AFFINE,
+    DELAY_BITS,
+    WORD,
+    Circuit,
+    Lane,
+    adjacency_sets,
+    operand_count,
+)
 from polyloom.targets.tcpa.words.isa import OPCODES
 
 HEADER: Final = "machine.vh"
@@ -44,6 +52,7 @@ def machine_header(circuit: Circuit) -> str:
         "HOP": c.machine.hop_delay,
         "SIGNALS": c.capacity("control_signals"),
         "SETS": c.capacity("signal_sets"),
+        "GENERATOR_SETS": c.generator_sets,
         "HALVES": c.half_space_count,
         "DIMS": c.capacity("generator_dimensions"),
         "DIGIT": c.machine.counter_bits,
@@ -52,16 +61,19 @@ def machine_header(circuit: Circuit) -> str:
         "AFFINE": AFFINE,
         "UNITS": len(c.machine.units),
         "LANES": len(c.lanes),
-        "INDEX": max(c.bits("general_registers"), fifos.bit_length()),
-        "SOURCE": (c.capacity("output_registers") + 4 * c.capacity("channels")).bit_length(),
+        "INDEX": (c.capacity("general_registers") + fifos - 1).bit_length(),
+        "SOURCE": (c.sources - 1).bit_length(),
     }
     lines = [f"// SPDX-License-Identifier: Apache-2.0\n// The machine '{c.machine.name}'."]
     lines += [f"parameter {name} = {value}," for name, value in sizes.items()]
     lines += [
-        "parameter FIFOS = FD + ID, DEST = RD + FD + OD, WIRE = WORD + 2, N = ROWS * COLUMNS,",
+        "parameter FIFOS = FD + ID, REGISTERS = RD + FIFOS, DEST = RD + FD + OD, WIRE = WORD + 2, N = ROWS * COLUMNS,",
+        "parameter SOURCES = OD + 4 * CHANNELS, SINKS = ID + 4 * CHANNELS,",
         "parameter PORTS = 2 * (ROWS + COLUMNS), BANKS = PORTS * CHANNELS, DRAIN = 260 + HOP * 4 * N * CHANNELS,",
         "// Words of an instruction.",
         "parameter PARTS = 4 + (DEST + 31) / 32 + (FLAGS + 3) / 4 + ((1 << FLAGS) + 1) / 2,",
+        _vector("UNIT_OPERANDS", 8, [operand_count(unit) for unit in c.machine.units]),
+        _vector("ADJACENCY", c.sources, adjacency_sets(c)),
         _vector("LANE_UNIT", 8, [lane.unit for lane in c.lanes]),
         _vector("LANE_LATENCY", 8, [lane.latency for lane in c.lanes]),
         _vector("LANE_BLOCKING", 1, [int(lane.blocking) for lane in c.lanes]),

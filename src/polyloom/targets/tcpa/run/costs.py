@@ -61,6 +61,8 @@ def costs(program: Program, execution: Execution) -> Costs:
         energy_shares=None
         if machine is None or machine.energy is None
         else energy_shares(machine.energy, cast(Ran, execution.detail).counts),
+        area=None if machine is None else machine.array_area(rows, columns),
+        area_unit=None if machine is None or machine.area is None else machine.area.unit,
         whole_time=None
         if machine is None or not machine.has_whole_time
         else measure_time(found, machine, [phase.cycles for phase in cast(Ran, execution.detail).phases]).as_dict(),

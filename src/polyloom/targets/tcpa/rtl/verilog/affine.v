@@ -9,15 +9,20 @@ module affine #(
 );
     reg [DIMS*32-1:0] coefficients;
     reg [DIMS*AFFINE-1:0] at;
-    reg [AFFINE-1:0] constant, next;
+    reg [AFFINE-1:0] constant, last, change;
+    wire [AFFINE-1:0] next = last + change;
     wire [AFFINE-1:0] loaded = {{AFFINE-32{load_word[31]}}, load_word};
     integer m;
     assign value = at[AFFINE-1:0];
     always @* begin
-        next = 0;
+        last = 0;
+        change = 0;
+        // At most one digit grows, so that a sum of products serves, and one adder.
         for (m = 0; m < DIMS; m = m + 1)
-            if (step && grows[m])
-                next = at[AFFINE*m+:AFFINE] + {{AFFINE-32{coefficients[32*m+31]}}, coefficients[32*m+:32]};
+            if (step && grows[m]) begin
+                last = last | at[AFFINE*m+:AFFINE];
+                change = change | {{AFFINE-32{coefficients[32*m+31]}}, coefficients[32*m+:32]};
+            end
     end
     always @(posedge clk)
         if (clear) coefficients <= 0;

@@ -27,6 +27,9 @@ module alu #(
     wire [WORD-1:0] product = |({KNOWN[48+:16], KNOWN[336+:16]} & {2{INTEGERS}}) ? a * b : 0;
     wire signed [WORD:0] shifted = |KNOWN[176+:16] ? x >>> amount : 0;
     wire signed [WORD-1:0] word = a;
+    localparam ORDERS = |({KNOWN[80+:32], KNOWN[224+:64]} & {6{INTEGERS}});
+    localparam EQUALITIES = |(KNOWN[192+:32] & {2{INTEGERS}});
+    wire less = ORDERS && x < y, less_other = ORDERS && y < x, equal = EQUALITIES && x == y;
     reg [WORD-1:0] wide;
     reg [3:0] width;
 
@@ -51,14 +54,14 @@ module alu #(
         width = kind;
         case (operation)
             0: wide = a;
-            1: wide = a + b;
-            2: wide = a - b;
+            1: wide = |(KNOWN[16+:16] & INTEGERS) ? a + b : 0;
+            2: wide = |(KNOWN[32+:16] & INTEGERS) ? a - b : 0;
             3: wide = product;
             10: wide = |KNOWN[160+:16] ? a << amount : 0;
-            18: wide = |a ? b : c;
-            19: wide = 0 - a;
-            20: wide = x < 0 ? 0 - a : a;
-            21: wide = product + c;
+            18: wide = |KNOWN[288+:16] ? (|a ? b : c) : 0;
+            19: wide = |(KNOWN[304+:16] & INTEGERS) ? 0 - a : 0;
+            20: wide = |(KNOWN[320+:16] & INTEGERS) ? (x < 0 ? 0 - a : a) : 0;
+            21: wide = |(KNOWN[336+:16] & INTEGERS) ? product + c : 0;
             26: {width, wide} = {4'd0, own};
             27: {width, wide} = {4'd1, own};
             29: {width, wide} = {4'd4, own};
@@ -66,21 +69,21 @@ module alu #(
             default: begin
                 width = 2;
                 case (operation)
-                    5: wide = y < x ? b : a;
-                    6: wide = y > x ? b : a;
-                    7: wide = a & b;
-                    8: wide = a | b;
-                    9: wide = a ^ b;
+                    5: wide = less_other ? b : a;
+                    6: wide = less ? b : a;
+                    7: wide = |KNOWN[112+:16] ? a & b : 0;
+                    8: wide = |KNOWN[128+:16] ? a | b : 0;
+                    9: wide = |KNOWN[144+:16] ? a ^ b : 0;
                     11: wide = shifted[WORD-1:0];
-                    12: wide = x == y;
-                    13: wide = x != y;
-                    14: wide = x < y;
-                    15: wide = x <= y;
-                    16: wide = x > y;
-                    17: wide = x >= y;
+                    12: wide = equal;
+                    13: wide = EQUALITIES && !equal;
+                    14: wide = less;
+                    15: wide = ORDERS && !less_other;
+                    16: wide = less_other;
+                    17: wide = ORDERS && !less;
                     32: wide = |own;
-                    37: wide = word < -128 ? -128 : word > 127 ? 127 : word;
-                    38: wide = word < 0 ? 0 : word > 255 ? 255 : word;
+                    37: wide = !KNOWN[594] ? 0 : word < -128 ? -128 : word > 127 ? 127 : word;
+                    38: wide = !KNOWN[610] ? 0 : word < 0 ? 0 : word > 255 ? 255 : word;
                     default: wide = own;
                 endcase
             end

@@ -7,7 +7,9 @@ module delay_line #(
     input clk, input reset, input [31:0] delay, input [31:0] interval,
     input [SIGNALS+1:0] in, output [SIGNALS+1:0] out
 );
-    reg [SIGNALS:0] memory [0:(1<<DELAY)-1], ahead, last;
+    // A step that enters is read in a later cycle.
+    (* no_rw_check *) reg [SIGNALS:0] memory [0:(1<<DELAY)-1];
+    reg [SIGNALS:0] ahead, last;
     reg [DELAY-1:0] first, free;
     reg [31:0] left;
     reg running, pulse;

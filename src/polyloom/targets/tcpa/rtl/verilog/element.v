@@ -27,23 +27,24 @@ module element #(
     wire [UNITS*10-1:0] opcode;
     wire [UNITS*DEST-1:0] to;
     wire [UNITS*3*WORD-1:0] operands;
-    wire [UNITS*3*FIFOS-1:0] pops;
-    wire [UNITS*RD-1:0] reads;
+    wire [UNITS*3*REGISTERS-1:0] reads;
     reg [RD*WORD-1:0] general;
     reg [RD-1:0] defined;
-    wire [FIFOS*WORD-1:0] heads;
+    // The numbering of sources: rd, fd, id.
+    wire [REGISTERS*WORD-1:0] registers;
+    assign registers[0+:RD*WORD] = general;
     wire [LANES-1:0] hit, busy, zero;
     wire [LANES*DEST-1:0] written;
     genvar u, l, f;
     generate
         for (u = 0; u < UNITS; u = u + 1) begin : units
-            unit unit (
+            unit #(.OPERANDS(UNIT_OPERANDS[8*u+:8])) unit (
                 .clk(clk), .clear(clear), .reset(reset), .load(of_class && load_kind == 1 && load_unit == u),
                 .load_at(load_at[PC-1:0]), .load_part(load_part), .load_word(load_word),
-                .on(on), .signals(signals), .general(general), .heads(heads), .running(running[u]),
+                .on(on), .signals(signals), .registers(registers), .running(running[u]),
                 .outside(outside[u]), .issue(issue[u]), .pc(pc[(PC+1)*u+:PC+1]), .opcode(opcode[10*u+:10]),
-                .to(to[DEST*u+:DEST]), .operands(operands[3*WORD*u+:3*WORD]), .pops(pops[3*FIFOS*u+:3*FIFOS]),
-                .reads(reads[RD*u+:RD]));
+                .to(to[DEST*u+:DEST]), .operands(operands[3*WORD*u+:3*WORD]),
+                .reads(reads[3*REGISTERS*u+:3*REGISTERS]));
         end
         for (l = 0; l < LANES; l = l + 1) begin : lanes
             localparam U = LANE_UNIT[8*l+:8];
@@ -57,8 +58,11 @@ module element #(
     // All units together: who reads, who pops, who writes, and whether two do so at once.
     reg [FIFOS-1:0] popped, popped_twice;
     reg [RD-1:0] read;
-    reg [DEST-1:0] wrote, wrote_twice;
-    reg [DEST*WORD-1:0] result;
+    reg [DEST-1:0] wrote, wrote_twice, taken;
+    // Of each destination, the set of lanes that write it, which has one at most, and that lane.
+    reg [DEST*LANES-1:0] writers;
+    reg [DEST*8-1:0] writer;
+    wire [DEST*WORD-1:0] result;
     reg [UNITS-1:0] unit_hit, unit_busy;
     integer n, d;
     always @* begin
@@ -69,22 +73,36 @@ module element #(
         unit_busy = 0;
         wrote = 0;
         wrote_twice = 0;
-        result = 0;
+        writers = 0;
+        writer = 0;
+        taken = 0;
         for (n = 0; n < 3 * UNITS; n = n + 1) begin
-            popped_twice = popped_twice | popped & pops[FIFOS*n+:FIFOS];
-            popped = popped | pops[FIFOS*n+:FIFOS];
+            popped_twice = popped_twice | popped & reads[REGISTERS*n+RD+:FIFOS];
+            popped = popped | reads[REGISTERS*n+RD+:FIFOS];
+            read = read | reads[REGISTERS*n+:RD];
         end
-        for (n = 0; n < UNITS; n = n + 1) read = read | reads[RD*n+:RD];
-        for (n = 0; n < LANES; n = n + 1) begin
+        // Of two lanes that write one register the last one does.
+        for (n = LANES - 1; n >= 0; n = n - 1) begin
             unit_hit[LANE_UNIT[8*n+:8]] = unit_hit[LANE_UNIT[8*n+:8]] | hit[n];
             unit_busy[LANE_UNIT[8*n+:8]] = unit_busy[LANE_UNIT[8*n+:8]] | busy[n];
             wrote_twice = wrote_twice | wrote & written[DEST*n+:DEST];
+            taken = written[DEST*n+:DEST] & ~wrote;
             wrote = wrote | written[DEST*n+:DEST];
-            if (done[n])
+            if (taken != 0)
                 for (d = 0; d < DEST; d = d + 1)
-                    if (written[DEST*n+d]) result[WORD*d+:WORD] = value[WORD*n+:WORD];
+                    if (taken[d]) begin
+                        writers[LANES*d+n] = 1;
+                        writer[8*d+:8] = n;
+                    end
         end
     end
+
+    generate
+        for (f = 0; f < DEST; f = f + 1) begin : results
+            selector #(.COUNT(LANES), .WIDTH(WORD), .INDEX(8)) selector (
+                .chosen(writers[LANES*f+:LANES]), .index(writer[8*f+:8]), .words(value), .word(result[WORD*f+:WORD]));
+        end
+    endgenerate
 
     always @(posedge clk)
         if (reset) defined <= 0;
@@ -94,8 +112,8 @@ module element #(
                 if (wrote[n]) general[WORD*n+:WORD] <= result[WORD*n+:WORD];
         end
 
-    wire [(OD+4*CHANNELS)*WIRE-1:0] sources;
-    wire [(ID+4*CHANNELS)*WIRE-1:0] sinks;
+    wire [SOURCES*WIRE-1:0] sources;
+    wire [SINKS*WIRE-1:0] sinks;
     wire [FIFOS-1:0] live, full, any, push;
     assign sources[OD*WIRE+:4*CHANNELS*WIRE] = in;
     assign out = sinks[ID*WIRE+:4*CHANNELS*WIRE];
@@ -117,7 +135,7 @@ module element #(
             assign any[f] = |count;
             fifo fifo (
                 .clk(clk), .reset(reset), .push(push[f]), .in(in_word), .pop(popped[f]),
-                .head(heads[WORD*f+:WORD]), .count(count));
+                .head(registers[WORD*(RD+f)+:WORD]), .count(count));
             always @(posedge clk)
                 if (clear) depth <= 0;
                 else if (of_class && load_kind == 2 && load_at == f) depth <= load_word[FIFO:0];

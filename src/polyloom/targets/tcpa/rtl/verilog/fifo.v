@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A token FIFO whose memory is read one cycle ahead, as block RAM is; a token that enters an empty FIFO goes by.
+// A token FIFO whose memory is read one cycle ahead, as block RAM is; a token that enters an empty FIFO goes by, so that
+// what the memory gives for a word that is being written does not count.
 module fifo #(
 `include "machine.vh"
 ) (
@@ -7,7 +8,8 @@ module fifo #(
     input push, input [WORD-1:0] in, input pop,
     output [WORD-1:0] head, output reg [FIFO:0] count
 );
-    reg [WORD-1:0] memory [0:(1<<FIFO)-1], ahead, last;
+    (* no_rw_check *) reg [WORD-1:0] memory [0:(1<<FIFO)-1];
+    reg [WORD-1:0] ahead, last;
     reg [FIFO-1:0] first, free;
     reg passed;
     wire [FIFO-1:0] next = pop ? first + 1 : first;

@@ -20,7 +20,7 @@ module generator #(
         .clk(clk), .clear(clear), .reset(reset), .load(load_extent), .load_at(load_at), .load_word(load_word),
         .step(pulse),
         .digits(digits), .grows(grows));
-    domain domain (
+    domain #(.SETS(GENERATOR_SETS)) domain (
         .clk(clk), .clear(clear), .reset(reset), .load(load && load_unit == 2), .load_at(load_at),
         .load_part(load_part),
         .load_word(load_word), .step(pulse), .grows(grows), .digits(digits), .any(any), .two(two), .used(used));

@@ -8,5 +8,5 @@ module pacer (
     always @(posedge clk) if (load) delay <= load_word;
     always @(posedge clk)
         if (reset) left <= delay;
-        else if (on) left <= left == 0 ? interval - 1 : left - 1;
+        else if (on) left <= (left == 0 ? interval : left) - 1;
 endmodule

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // A functional unit: its instructions, the program counter, branches on control signals, and where operands come from.
 // An instruction has PARTS words: {halt, a file for each source, opcode}, three sources, a bit for each destination,
-// four signals each, two targets each.
+// four signals each, two targets each. No operation of the unit has more than OPERANDS sources; an instruction that has
+// faults, but what it reads and pops is that of all its sources.
 module unit #(
 `include "machine.vh"
+    , parameter OPERANDS = 3
 ) (
     input clk, input clear, input reset,
     input load, input [PC-1:0] load_at, input [7:0] load_part, input [31:0] load_word,
-    input on, input [SIGNALS-1:0] signals,
-    input [RD*WORD-1:0] general, input [FIFOS*WORD-1:0] heads,
+    input on, input [SIGNALS-1:0] signals, input [REGISTERS*WORD-1:0] registers,
     output reg running, output outside, output issue, output reg [PC:0] pc,
-    output [9:0] opcode, output [DEST-1:0] to, output reg [3*WORD-1:0] operands,
-    output reg [3*FIFOS-1:0] pops, output reg [RD-1:0] reads
+    output [9:0] opcode, output [DEST-1:0] to, output [3*WORD-1:0] operands, output [3*REGISTERS-1:0] reads
 );
     localparam SELECT = 4 + (DEST + 31) / 32, TARGET = SELECT + (FLAGS + 3) / 4;
+    localparam [REGISTERS-1:0] ONE = 1;
     wire [32*PARTS-1:0] word;
     // Whether the unit has a program at all.
     reg present;
     reg [FLAGS-1:0] code;
-    reg [WORD-1:0] immediate;
-    reg [INDEX-1:0] index;
-    reg [1:0] file;
-    integer n, f;
+    integer n;
     genvar p;
     wire active = on && running;
     wire [(16<<FLAGS)-1:0] targets = word[32*TARGET+:16<<FLAGS];
@@ -37,32 +35,27 @@ module unit #(
         code = 0;
         for (n = 0; n < FLAGS; n = n + 1)
             code[n] = signals[word[32*SELECT+8*n+:8]];
-        operands = 0;
-        pops = 0;
-        reads = 0;
-        immediate = 0;
-        index = 0;
-        file = 0;
-        if (issue)
-            for (n = 0; n < 3; n = n + 1) begin
-                file = word[10+2*n+:2];
-                immediate = word[32*(n+1)+:32];
-                index = immediate[INDEX-1:0];
-                if (file == 3)
-                    operands[WORD*n+:WORD] = immediate;
-                else if (file == 0) begin
-                    operands[WORD*n+:WORD] = general[WORD*index+:WORD];
-                    for (f = 0; f < RD; f = f + 1) reads[f] = reads[f] || index == f;
-                end else begin
-                    operands[WORD*n+:WORD] = heads[WORD*index+:WORD];
-                    for (f = 0; f < FIFOS; f = f + 1) pops[FIFOS*n+f] = index == f;
-                end
-            end
     end
 
     generate
+        for (p = 0; p < 3; p = p + 1) begin : sources
+            wire [31:0] immediate = word[32*(p+1)+:32];
+            wire [INDEX-1:0] index = immediate[INDEX-1:0];
+            wire is_immediate = word[10+2*p+:2] == 3;
+            wire [REGISTERS-1:0] read = issue && !is_immediate ? ONE << index : 0;
+            assign reads[REGISTERS*p+:REGISTERS] = read;
+            if (p < OPERANDS) begin : operand
+                wire [WORD-1:0] register;
+                selector #(.COUNT(REGISTERS), .WIDTH(WORD), .INDEX(INDEX)) selector (
+                    .chosen(read), .index(index), .words(registers), .word(register));
+                assign operands[WORD*p+:WORD] = issue && is_immediate ? immediate : register;
+            end else
+                assign operands[WORD*p+:WORD] = 0;
+        end
         for (p = 0; p < PARTS; p = p + 1) begin : parts
-            reg [31:0] memory [0:(1<<PC)-1], read;
+            // Programs are loaded before they run.
+            (* no_rw_check *) reg [31:0] memory [0:(1<<PC)-1];
+            reg [31:0] read;
             assign word[32*p+:32] = read;
             always @(posedge clk) begin
                 if (load && load_part == p) memory[load_at] <= load_word;
@@ -73,7 +66,7 @@ module unit #(
     always @(posedge clk) begin
         pc <= reset ? 0 : next;
         if (clear) present <= 0;
-        else if (load) present <= 1;
+        else if (load) present <= load_part != 255;
         if (reset) running <= present;
         else if (active && word[16]) running <= 0;
     end

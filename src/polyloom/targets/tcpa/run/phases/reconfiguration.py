@@ -48,7 +48,7 @@ def configuration_cycles(run: Run, machine: Machine) -> Iterator[int]:
             for loading in step_loadings(run, partial(build_circuit, complete), configurations)
         )
     except PolyloomError:
-        # What has no circuit, such as two generators of a bank that read, is not compared word by word.
+        # What has no circuit, such as two generators of one bank, is not compared word by word.
         yield from (-(-count_words(machine, configurations[id(own)]) // rate) for own in run.steps)
 
 
