@@ -71,7 +71,7 @@ def test_a_right_program_has_no_wrong_value(source: Path, on: str) -> None:
     of = opened(source, on)
     (verdict, *_) = of.execute("until-wrong")
     assert verdict.startswith("no stored value differs: "), verdict
-    assert of.session.is_ended and of.session.fault is None
+    assert of.session.is_at_end and of.session.fault is None
     assert of.verdict is not None and of.verdict.compared >= 4
 
 

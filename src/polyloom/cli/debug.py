@@ -78,7 +78,7 @@ def _run_commands(of: Debugger, commands: list[str]) -> Answer:
         told.append({"command": command, "output": answer})
         lines += answer
     session = of.session
-    data = {"commands": told, "cycle": session.cycle, "position": session.position, "ended": session.is_ended}
+    data = {"commands": told, "cycle": session.cycle, "position": session.position, "ended": session.is_at_end}
     # A wrong value decides the exit code before a fault, which may follow from it.
     wrong = of.verdict.diagnostic if of.verdict is not None else None
     faults = session.fault.diagnostics if session.fault is not None else ()

@@ -72,7 +72,7 @@ class Debugger:
     def run(self, stops: Callable[[], str]) -> list[str]:
         """Steps until `stops` gives a reason, or a breakpoint does, or nothing is left."""
         session = self.session
-        while not session.is_ended:
+        while not session.is_at_end:
             session.step()
             if reason := "\n".join(text for text in (stops(), self.stops.stop_reason(session)) if text):
                 return [*reason.split("\n"), *self.describe_position()]
@@ -84,9 +84,9 @@ class Debugger:
         head = f"cycle {session.cycle}, position {session.position}"
         if session.fault is not None:
             return [f"{head}: fault", *(d.render() for d in session.fault.diagnostics)]
-        if session.machine.is_ended and not session.last:
+        if session.machine.is_at_end and not session.last:
             return [f"{head}: the program has ended"]
-        return [head + (", the program has ended" if session.machine.is_ended else ""), *self._events(session.last)]
+        return [head + (", the program has ended" if session.machine.is_at_end else ""), *self._events(session.last)]
 
     def _events(self, entries: Sequence[Entry]) -> list[str]:
         return [describe_event(entry, self.texts) for entry in entries]
@@ -113,7 +113,7 @@ def _step_until_change(of: Debugger, rest: str, what: Callable[[Entry], Any]) ->
         # Units run side by side: one of them is followed, the first that is active.
         first = next((e for e in of.session.last if what(e)), None)
         reason = False
-        while not of.session.is_ended and not reason:
+        while not of.session.is_at_end and not reason:
             entries = of.session.step()
             own = [e for e in entries if what(e) and (first is None or e.event.unit == first.event.unit)]
             reason = any(first is None or what(e) != what(first) for e in own)

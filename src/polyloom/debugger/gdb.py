@@ -76,7 +76,7 @@ class Stub:
             if self.session.fault is not None:
                 return f"T{_FAULT}thread:{self.thread:x};"
             # W is the end of the process; its exit code is not kept.
-            if self.session.is_ended and not back:
+            if self.session.is_at_end and not back:
                 return "W00"
             reason = self._stop_reason()
             if reason is not None or is_step:

@@ -78,9 +78,9 @@ class Session:
         self._snapshots = [self._snapshot()]
 
     @property
-    def is_ended(self) -> bool:
+    def is_at_end(self) -> bool:
         """Whether nothing is left to do, or a fault has ended the run."""
-        return self.machine.is_ended or self.fault is not None
+        return self.machine.is_at_end or self.fault is not None
 
     @property
     def cycle(self) -> int:
@@ -122,7 +122,7 @@ class Session:
 
     def step(self) -> tuple[Entry, ...]:
         """Next cycle in which something happens; a fault is kept in `fault`, and ends the run."""
-        if self.is_ended:
+        if self.is_at_end:
             return ()
         try:
             events = self.machine.step()
@@ -142,7 +142,7 @@ class Session:
         # A fault may have left the machine in the middle of a cycle: only a snapshot is a state to go on from.
         if position < self.position or self.fault is not None:
             self._restore(max(0, position))
-        while self.position < position and not self.is_ended:
+        while self.position < position and not self.is_at_end:
             self.step()
 
     def event(self, number: int) -> Entry:

@@ -62,7 +62,7 @@ def run_until_wrong(session: Session) -> Verdict:
     """
     assert session.reference is not None
     compared = 0
-    while not session.is_ended:
+    while not session.is_at_end:
         for entry in session.step():
             # Without all values of the source, what is stored is compared at the end.
             compared += len(entry.matches) if entry.matches else len(entry.event.stores)

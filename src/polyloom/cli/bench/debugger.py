@@ -37,7 +37,7 @@ def rows() -> Iterator[dict[str, object]]:
 
 def _time_steps(session: Session) -> Iterator[float]:
     # Single steps: the longest one includes a snapshot.
-    while not session.is_ended:
+    while not session.is_at_end:
         start = perf_counter()
         session.step()
         yield perf_counter() - start

@@ -50,7 +50,7 @@ class _DecodedInstruction:
 class _State:
     pc: int
     executed: int
-    is_ended: bool
+    is_at_end: bool
     x: list[int]
     f: list[int]
     fcsr: int
@@ -76,7 +76,7 @@ class HartStepper:
         return self._executed
 
     @property
-    def is_ended(self) -> bool:
+    def is_at_end(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:
@@ -118,7 +118,7 @@ class HartStepper:
         for page, clean in self._clean.items():
             self.machine.write(page, state.pages.get(page, clean))
         self.machine.set_registers(state.x, state.f, state.fcsr)
-        self.pc, self._executed, self._ended = state.pc, state.executed, state.is_ended
+        self.pc, self._executed, self._ended = state.pc, state.executed, state.is_at_end
 
     def arrays(self) -> Arrays:
         found = {r.name: np.frombuffer(self.machine.read(r.address, r.size), r.dtype) for r in self.regions}

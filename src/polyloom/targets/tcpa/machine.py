@@ -68,7 +68,7 @@ class Area:
     memory_bit: float | None = None
     """A bit of a memory, of which `polyloom bench rtl --liberty` makes the area of memories."""
 
-    def of_array(self, rows: int, columns: int, channels: int) -> float | None:
+    def array_area(self, rows: int, columns: int, channels: int) -> float | None:
         """Area of an array: its elements, banks at all border ports, and one controller."""
         if self.element is None or self.bank is None or self.controller is None:
             return None
@@ -136,7 +136,7 @@ class Machine:
         """Area of an array of so many elements, where the machine's file has an area table and a number of channels."""
         if self.area is None or self.channels is None:
             return None
-        return self.area.of_array(rows, columns, self.channels)
+        return self.area.array_area(rows, columns, self.channels)
 
     @property
     def has_whole_time(self) -> bool:

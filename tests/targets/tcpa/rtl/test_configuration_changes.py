@@ -20,11 +20,11 @@ from polyloom.targets.tcpa.rtl.bus_addresses import (
     WRAPPER,
     Write,
     address,
-    index_of,
-    kind_of,
-    number_of,
-    part_of,
-    unit_of,
+    address_index,
+    address_kind,
+    address_number,
+    address_part,
+    address_unit,
 )
 from polyloom.targets.tcpa.rtl.configuration_changes import (
     NO_PROGRAM,
@@ -41,12 +41,16 @@ SEEDS = range(8)
 
 def _place(a: int) -> int:
     """Address of where a word is held: a bank has one generator, with a number to read and one to write."""
-    return address(GENERATOR, number_of(a) >> 1, unit_of(a), index_of(a), part_of(a)) if kind_of(a) == GENERATOR else a
+    return (
+        address(GENERATOR, address_number(a) >> 1, address_unit(a), address_index(a), address_part(a))
+        if address_kind(a) == GENERATOR
+        else a
+    )
 
 
 def _uses(image: Image) -> dict[int, str]:
     """What banks are for, by the numbers of their generators."""
-    numbers = {number_of(a) for a in image.words if kind_of(a) == GENERATOR}
+    numbers = {address_number(a) for a in image.words if address_kind(a) == GENERATOR}
     return {n >> 1: "written" if n & 1 else "read" for n in numbers}
 
 
@@ -62,18 +66,18 @@ class Bus:
 
     def load(self, words: tuple[Write, ...]) -> None:
         for a, word in words:
-            kind, number = kind_of(a), number_of(a)
+            kind, number = address_kind(a), address_number(a)
             for element, (own, wrapper) in self.elements.items():
                 if kind == MAP and number == element:
                     self.elements[element] = (word & 0xFFFF, word >> 16)
                 elif kind in (PROGRAM, DEPTH) and number == own:
-                    self.held[element, kind, unit_of(a), index_of(a), part_of(a)] = word
+                    self.held[element, kind, address_unit(a), address_index(a), address_part(a)] = word
                 elif kind == (WRAPPER if number == wrapper else -1) or (kind == ROUTE and number == element):
-                    self.sinks[element, index_of(a)] = word
+                    self.sinks[element, address_index(a)] = word
             if kind in (CONTROL, GENERATOR):
                 self.shared[_place(a)] = word
             if kind == GENERATOR:
-                read = "nothing" if unit_of(a) == NO_READER else "read"
+                read = "nothing" if address_unit(a) == NO_READER else "read"
                 self.banks[number >> 1] = "written" if number & 1 else read
 
     def shows(self, image: Image) -> bool:
@@ -81,13 +85,17 @@ class Bus:
         sinks = {(e, s): source for e, own in image.sinks.items() for s, source in own.items()}
         driven = {place: source for place, source in self.sinks.items() if not source >> 31}
         programs = {
-            (e, kind_of(a), unit_of(a), index_of(a), part_of(a)): word
+            (e, address_kind(a), address_unit(a), address_index(a), address_part(a)): word
             for e, (own, _) in image.elements.items()
             for a, word in image.words.items()
-            if kind_of(a) in (PROGRAM, DEPTH) and number_of(a) == own
+            if address_kind(a) in (PROGRAM, DEPTH) and address_number(a) == own
         }
-        shared = {_place(a): word for a, word in image.words.items() if kind_of(a) in (CONTROL, GENERATOR)}
-        sets = {a for a, word in self.shared.items() if unit_of(a) == 2 and part_of(a) == 2 * image.dimensions and word}
+        shared = {_place(a): word for a, word in image.words.items() if address_kind(a) in (CONTROL, GENERATOR)}
+        sets = {
+            a
+            for a, word in self.shared.items()
+            if address_unit(a) == 2 and address_part(a) == 2 * image.dimensions and word
+        }
         return (
             driven == sinks
             and all(self.held.get(place) == word for place, word in programs.items())
@@ -128,22 +136,22 @@ def test_all_words_are_loaded_where_these_are_fewer(images: list[Image]) -> None
 def test_programs_and_readers_are_taken_back(images: list[Image]) -> None:
     """A unit without a program halts at once; a wire from a bank that nothing reads is not driven."""
     image = images[0]
-    reader = next(number_of(a) for a in image.words if kind_of(a) == GENERATOR and number_of(a) % 2 == 0)
-    gone = {a for a in image.words if kind_of(a) == PROGRAM and unit_of(a) == 1}
-    gone |= {a for a in image.words if kind_of(a) == GENERATOR and number_of(a) == reader}
+    reader = next(address_number(a) for a in image.words if address_kind(a) == GENERATOR and address_number(a) % 2 == 0)
+    gone = {a for a in image.words if address_kind(a) == PROGRAM and address_unit(a) == 1}
+    gone |= {a for a in image.words if address_kind(a) == GENERATOR and address_number(a) == reader}
     kept = {a: word for a, word in image.words.items() if a not in gone}
     own = replace(image, words=kept, programs={(c, u) for c, u in image.programs if u != 1})
     changes = dict(changed_words(image, own))
-    classes = {number_of(a) for a in gone if kind_of(a) == PROGRAM}
+    classes = {address_number(a) for a in gone if address_kind(a) == PROGRAM}
     assert {address(PROGRAM, c, 1, 0, NO_PROGRAM) for c in classes} <= changes.keys()
     assert address(GENERATOR, reader, NO_READER) in changes
 
 
 def test_a_bank_is_read_in_one_step_and_written_in_the_next(images: list[Image]) -> None:
     image = images[0]
-    reader = next(number_of(a) for a in image.words if kind_of(a) == GENERATOR and number_of(a) % 2 == 0)
+    reader = next(address_number(a) for a in image.words if address_kind(a) == GENERATOR and address_number(a) % 2 == 0)
     writing = {
-        a | address(0, 1) if kind_of(a) == GENERATOR and number_of(a) == reader else a: word
+        a | address(0, 1) if address_kind(a) == GENERATOR and address_number(a) == reader else a: word
         for a, word in image.words.items()
     }
     # A set that the writer has not is taken back, after which the bank still writes.

@@ -55,7 +55,7 @@ class BeltStepper:
         return self._native.cycle
 
     @property
-    def is_ended(self) -> bool:
+    def is_at_end(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:

@@ -72,7 +72,7 @@ class MinionStepper:
         return self._cycle
 
     @property
-    def is_ended(self) -> bool:
+    def is_at_end(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:

@@ -15,26 +15,26 @@ def address(kind: int, number: int = 0, unit: int = 0, index: int = 0, part: int
     return kind << 48 | number << 32 | unit << 24 | index << 8 | part
 
 
-def kind_of(address: int) -> int:
+def address_kind(address: int) -> int:
     """Kind of a word."""
     return address >> 48
 
 
-def number_of(address: int) -> int:
+def address_number(address: int) -> int:
     """Number of an element, class, wrapper, signal, generator or bank."""
     return address >> 32 & 0xFFFF
 
 
-def unit_of(address: int) -> int:
+def address_unit(address: int) -> int:
     """Unit of an instruction, or what of a generator or the controller the word is."""
     return address >> 24 & 0xFF
 
 
-def index_of(address: int) -> int:
+def address_index(address: int) -> int:
     """Index of an instruction, FIFO, sink or set."""
     return address >> 8 & 0xFFFF
 
 
-def part_of(address: int) -> int:
+def address_part(address: int) -> int:
     """Part of what has several words."""
     return address & 0xFF

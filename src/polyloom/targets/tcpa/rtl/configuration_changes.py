@@ -23,11 +23,11 @@ from polyloom.targets.tcpa.rtl.bus_addresses import (
     WRAPPER,
     Write,
     address,
-    index_of,
-    kind_of,
-    number_of,
-    part_of,
-    unit_of,
+    address_index,
+    address_kind,
+    address_number,
+    address_part,
+    address_unit,
 )
 from polyloom.targets.tcpa.rtl.bus_words import configuration_words
 from polyloom.targets.tcpa.rtl.circuit import Circuit
@@ -68,16 +68,16 @@ class Image:
 def make_image(circuit: Circuit, concrete: Concrete) -> Image:
     """Image of a configuration. Errors: PL0640 where the circuit lacks something."""
     words = dict(configuration_words(circuit, concrete))
-    elements = {number_of(a): (word & 0xFFFF, word >> 16) for a, word in words.items() if kind_of(a) == MAP}
+    elements = {address_number(a): (word & 0xFFFF, word >> 16) for a, word in words.items() if address_kind(a) == MAP}
     connections: dict[tuple[int, int], dict[int, int]] = {}
     for a, word in words.items():
-        if kind_of(a) in (WRAPPER, ROUTE):
-            connections.setdefault((kind_of(a), number_of(a)), {})[index_of(a)] = word
+        if address_kind(a) in (WRAPPER, ROUTE):
+            connections.setdefault((address_kind(a), address_number(a)), {})[address_index(a)] = word
     sinks = {
         e: connections.get((WRAPPER, wrapper), {}) | connections.get((ROUTE, e), {})
         for e, (_, wrapper) in elements.items()
     }
-    programs = {(number_of(a), unit_of(a)) for a in words if kind_of(a) == PROGRAM}
+    programs = {(address_number(a), address_unit(a)) for a in words if address_kind(a) == PROGRAM}
     return Image(
         (concrete.rows, concrete.columns), circuit.capacity("generator_dimensions"), words, elements, sinks, programs
     )
@@ -108,7 +108,7 @@ def _class_changes(before: Image, own: Image) -> Iterator[Write]:
         if before.elements[element] != (of_class, wrapper):
             yield address(MAP, element), own.words[address(MAP, element)]
     for a, word in own.words.items():
-        if kind_of(a) in (PROGRAM, DEPTH) and _is_new(before, a, word, held.get(number_of(a), ())):
+        if address_kind(a) in (PROGRAM, DEPTH) and _is_new(before, a, word, held.get(address_number(a), ())):
             yield a, word
     for of_class, classes in sorted(held.items()):
         units = {u for c, u in before.programs if c in classes} - {u for c, u in own.programs if c == of_class}
@@ -117,7 +117,7 @@ def _class_changes(before: Image, own: Image) -> Iterator[Write]:
 
 def _is_new(before: Image, a: int, word: int, classes: Iterable[int]) -> bool:
     """Whether a word of a class is new to elements that had one of these classes."""
-    own = address(0, number_of(a))
+    own = address(0, address_number(a))
     return any(before.words.get(a - own + address(0, c)) != word for c in classes)
 
 
@@ -129,9 +129,9 @@ def _connection_changes(before: Image, own: Image) -> Iterator[Write]:
         lost = before.sinks[element].keys() - own.sinks[element].keys()
         yield from ((address(ROUTE, element, 0, sink), NOTHING) for sink in sorted(lost))
     for a, word in own.words.items():
-        if kind_of(a) in (WRAPPER, ROUTE):
-            elements = members.get(number_of(a), ()) if kind_of(a) == WRAPPER else (number_of(a),)
-            if any(before.sinks[e].get(index_of(a)) != word for e in elements):
+        if address_kind(a) in (WRAPPER, ROUTE):
+            elements = members.get(address_number(a), ()) if address_kind(a) == WRAPPER else (address_number(a),)
+            if any(before.sinks[e].get(address_index(a)) != word for e in elements):
                 yield a, word
 
 
@@ -141,17 +141,21 @@ def _other_changes(before: Image, own: Image) -> Iterator[Write]:
     What is taken back goes first: its number would say that a bank is read which now is written.
     """
     kept = {_place(a) for a in own.words}
-    lost = [a for a in before.words if kind_of(a) in (CONTROL, GENERATOR) and _place(a) not in kept]
-    yield from ((a, 0) for a in lost if unit_of(a) == DOMAIN and part_of(a) == 2 * own.dimensions)
+    lost = [a for a in before.words if address_kind(a) in (CONTROL, GENERATOR) and _place(a) not in kept]
+    yield from ((a, 0) for a in lost if address_unit(a) == DOMAIN and address_part(a) == 2 * own.dimensions)
     # Digits that the next one has not: as in a circuit that is cleared.
-    yield from ((a, EXTENTS[unit_of(a)]) for a in lost if kind_of(a) == CONTROL and unit_of(a) in EXTENTS)
-    used = {number_of(a) >> 1 for a in own.words if kind_of(a) == GENERATOR}
+    yield from (
+        (a, EXTENTS[address_unit(a)]) for a in lost if address_kind(a) == CONTROL and address_unit(a) in EXTENTS
+    )
+    used = {address_number(a) >> 1 for a in own.words if address_kind(a) == GENERATOR}
     # Those that write do nothing without a set.
-    gone = {number_of(a) for a in lost if kind_of(a) == GENERATOR and number_of(a) % 2 == 0}
+    gone = {address_number(a) for a in lost if address_kind(a) == GENERATOR and address_number(a) % 2 == 0}
     yield from ((address(GENERATOR, n, NO_READER), 0) for n in sorted(gone) if n >> 1 not in used)
-    yield from ((a, w) for a, w in own.words.items() if kind_of(a) in (CONTROL, GENERATOR) and before.words.get(a) != w)
+    yield from (
+        (a, w) for a, w in own.words.items() if address_kind(a) in (CONTROL, GENERATOR) and before.words.get(a) != w
+    )
 
 
 def _place(a: int) -> int:
     """Where a word is held: a bank has one generator, whether it reads or writes."""
-    return a & ~address(0, 1) if kind_of(a) == GENERATOR else a
+    return a & ~address(0, 1) if address_kind(a) == GENERATOR else a

@@ -61,7 +61,7 @@ class _Phase:
 class _State:
     phase: int
     start: int
-    is_ended: bool
+    is_at_end: bool
     native: tcpa.Saved
 
 
@@ -81,7 +81,7 @@ class ArrayStepper:
         return self._start + max(self._phase.native.cycle, 0)
 
     @property
-    def is_ended(self) -> bool:
+    def is_at_end(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:
@@ -107,7 +107,7 @@ class ArrayStepper:
         state = cast(_State, saved.state)
         self._phase = self._open(state.phase)
         self._phase.native.restore(state.native)
-        self._start, self._ended = state.start, state.is_ended
+        self._start, self._ended = state.start, state.is_at_end
 
     def arrays(self) -> Arrays:
         found = {**self._inputs, **self._phase.inputs}

@@ -57,7 +57,7 @@ class TileStepper:
         return self._cycle
 
     @property
-    def is_ended(self) -> bool:
+    def is_at_end(self) -> bool:
         return self._ended
 
     def step(self) -> Sequence[Event]:
