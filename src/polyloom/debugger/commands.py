@@ -144,7 +144,7 @@ def _advance(of: Debugger, rest: str) -> list[str]:
     return [*([note] if note else []), *of.run(stops)]
 
 
-def _run_until(of: Debugger, rest: str) -> list[str]:
+def _run_to_condition(of: Debugger, rest: str) -> list[str]:
     condition = read_condition(rest, of.session)
 
     def stops() -> str:
@@ -157,7 +157,7 @@ def _run_until(of: Debugger, rest: str) -> list[str]:
 
 def _continue(of: Debugger, rest: str) -> list[str]:
     if rest.startswith("until "):
-        return _run_until(of, rest.removeprefix("until "))
+        return _run_to_condition(of, rest.removeprefix("until "))
     return of.run(lambda: "")
 
 
@@ -189,7 +189,7 @@ def _delete(of: Debugger, rest: str) -> list[str]:
     return []
 
 
-def _go_back(of: Debugger, rest: str) -> list[str]:
+def _reverse_step(of: Debugger, rest: str) -> list[str]:
     of.session.seek(max(0, of.session.position - _count(rest)))
     # Whether a unit is inside a line is known again after the next step.
     of.stops.inside.clear()
@@ -297,11 +297,11 @@ _COMMANDS: Final[Mapping[str, Callable[[Debugger, str], Sequence[str] | Iterator
     "iterate": _iterate,
     "advance": _advance,
     "continue": _continue,
-    "until": _run_until,
+    "until": _run_to_condition,
     "break": _break,
     "watch": _watch,
     "delete": _delete,
-    "back": _go_back,
+    "back": _reverse_step,
     "start": _start,
     "print": _print,
     "origin": _origin,

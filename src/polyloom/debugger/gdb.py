@@ -237,13 +237,13 @@ def _exchange(stub: Stub, connection: socket.socket) -> None:
         if not received:
             return
         held += received
-        while (packet := _next_packet(held)) is not None:
+        while (packet := _pop_packet(held)) is not None:
             text, held = packet
             # The acknowledgement goes first: GDB waits for it before a reply.
             connection.sendall(b"+" + encode_packet(stub.answer(text)))
 
 
-def _next_packet(held: bytes) -> tuple[str, bytes] | None:
+def _pop_packet(held: bytes) -> tuple[str, bytes] | None:
     """First whole packet in what was received, and the rest; acknowledgements are dropped."""
     start = held.find(b"$")
     end = held.find(b"#", start)

@@ -69,7 +69,7 @@ def _activity(shown: Shown) -> str:
 def _memory(views: Sequence[Report]) -> str:
     """Tables about memory, of all phases."""
     found = [table for view in views for table in view.tables if table.about == "memory"]
-    return section("Memory", "".join(map(tables.titled, found)), key="memory")
+    return section("Memory", "".join(map(tables.table_section, found)), key="memory")
 
 
 def describe_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Shown:
@@ -109,7 +109,7 @@ def _resources(view: Report, found: Activity | None) -> str:
     full = pressure.pressure(view)
     drawn = array.array(view.grid, found, view.program) if view.grid is not None else ""
     beside = f'<div class="beside"><div>{drawn}</div><div>{full}</div></div>' if drawn and full else drawn + full
-    listed = "".join(tables.titled(table) for table in view.tables if table.about == "resources")
+    listed = "".join(tables.table_section(table) for table in view.tables if table.about == "resources")
     return beside + listed + lanes.lanes(view.lanes)
 
 

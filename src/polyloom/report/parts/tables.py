@@ -14,7 +14,7 @@ from polyloom.targets.report import Table
 _NUMBER: Final = re.compile(r"[-+]?\d[\d,.]*%?|–|")
 
 
-def titled(given: Table) -> str:
+def table_section(given: Table) -> str:
     """Table under a heading of its own within a section."""
     return f"<h3>{escape(given.title)}</h3>{wrap_scrolling(grid(given))}"
 

@@ -170,7 +170,7 @@ def _run(data: bytes, job: Job) -> Execution:
         facts: dict[str, Json] = {**_code_size(data, isa), "exit_code": done.exit_code, "standard_output": text}
         made = trace(data, isa, done.executed, done.instructions)
         facts = {"instructions": done.instructions, **facts}
-        counted = _counted(core, done.cycles, done.paces)
+        counted = _cycle_counts(core, done.cycles, done.paces)
         cycles = done.cycles if core is not None and core.is_timed else None
         return Execution(done.outputs, cycles, done.instructions, facts, made, counted=counted)
     return _call_function(data, isa, found.signature, job, limit, watch, record)
@@ -184,7 +184,7 @@ def _core(job: Job) -> Core | None:
     return COUNTING if job.account else None
 
 
-def _counted(core: Core | None, cycles: int, paces: Sequence[Pace]) -> CycleCounts | None:
+def _cycle_counts(core: Core | None, cycles: int, paces: Sequence[Pace]) -> CycleCounts | None:
     return None if core is None else CycleCounts(cycles, paces, core.is_timed)
 
 
@@ -222,7 +222,7 @@ def _call_function(
     }
     made = trace(data, isa, done.executed, done.instructions)
     cycles = done.cycles if core is not None and core.is_timed else None
-    counted = _counted(core, done.cycles, done.paces)
+    counted = _cycle_counts(core, done.cycles, done.paces)
     return Execution(outputs, cycles, done.instructions, facts, made, done.moved, counted)
 
 

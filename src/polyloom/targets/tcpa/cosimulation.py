@@ -19,7 +19,7 @@ from polyloom.targets.tcpa.rtl import simulator as sim
 from polyloom.targets.tcpa.rtl.bank_windows import BankWindow, array_words, bank_windows, base_address
 from polyloom.targets.tcpa.rtl.bus_words import bank_contents
 from polyloom.targets.tcpa.rtl.circuit import Circuit
-from polyloom.targets.tcpa.rtl.configuration_changes import Loading, make_image, whole_loading
+from polyloom.targets.tcpa.rtl.configuration_changes import Loading, load_image, make_image
 from polyloom.targets.tcpa.rtl.observed_runs import (
     NO_ELEMENT,
     Comparison,
@@ -120,7 +120,7 @@ def _extend_words(elements: NDArray[Any], dtype: ElementType) -> NDArray[np.int6
 def run_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray[Any]]) -> ObservedRun | list[Fault]:
     """What the circuit does. Errors: PL0640, PL0661."""
     image = make_image(simulator.circuit, concrete_file.decode(data))
-    return run_steps(simulator, [Step(data, inputs, whole_loading(image))])[0]
+    return run_steps(simulator, [Step(data, inputs, load_image(image))])[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def time_circuit(simulator: Simulator, data: bytes, inputs: Mapping[str, NDArray
     Errors: PL0640, PL0661.
     """
     concrete = concrete_file.decode(data)
-    step = Step(data, inputs, whole_loading(make_image(simulator.circuit, concrete)))
+    step = Step(data, inputs, load_image(make_image(simulator.circuit, concrete)))
     run = _bus_run(simulator.circuit, concrete, step)
     last = sim.simulate(simulator, [run], observed=False)[0][-1]
     return int(last["cycle"]), int(last["first"]) / 1e6

@@ -83,7 +83,7 @@ def compare_steps(simulators: Simulators, data: bytes, member: str | None, input
     machine = program.load_machine(sequence.steps[0].data, member)
     loadings = step_loadings(sequence, lambda rows, columns: simulators(rows, columns).circuit)
     found = list[Comparison]()
-    for expected, seen in _run_both(simulators, machine, loadings, data, member, inputs):
+    for expected, seen in _run_model_and_circuit(simulators, machine, loadings, data, member, inputs):
         found.append(compare(expected, seen))
         if found[-1].difference is not None or found[-1].fault is not None:
             break
@@ -100,7 +100,7 @@ def compare_steps(simulators: Simulators, data: bytes, member: str | None, input
     )
 
 
-def _run_both(
+def _run_model_and_circuit(
     simulators: Simulators,
     machine: Machine,
     loadings: Sequence[Loading],

@@ -31,7 +31,7 @@ from polyloom import temporary
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import cosimulation
 from polyloom.targets.tcpa.cosimulation import Step, run_steps
-from polyloom.targets.tcpa.rtl.configuration_changes import Image, Loading, changed_words, make_image, whole_loading
+from polyloom.targets.tcpa.rtl.configuration_changes import Image, Loading, changed_words, load_image, make_image
 from polyloom.targets.tcpa.rtl.observed_runs import Fault, ObservedRun, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator, build_simulator
 from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
@@ -75,7 +75,7 @@ def _batch(seeds: range) -> Iterator[Trial]:
 
 
 def _loading(before: Image | None, own: Image) -> Loading:
-    return whole_loading(own) if before is None else Loading(False, changed_words(before, own))
+    return load_image(own) if before is None else Loading(False, changed_words(before, own))
 
 
 def without_differences(simulator: Simulator, batches: Sequence[Sequence[Trial]]) -> list[list[Trial]]:

@@ -23,7 +23,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import cosimulation, cosimulation_steps
 from polyloom.targets.tcpa.cosimulation import Step, run_steps
 from polyloom.targets.tcpa.cosimulation_steps import compare_steps
-from polyloom.targets.tcpa.rtl.configuration_changes import Loading, changed_words, make_image, whole_loading
+from polyloom.targets.tcpa.rtl.configuration_changes import Loading, changed_words, load_image, make_image
 from polyloom.targets.tcpa.rtl.observed_runs import Comparison, Fault, ObservedRun, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator
 from polyloom.targets.tcpa.run import model
@@ -135,9 +135,9 @@ Program = tuple[bytes, Mapping[str, NDArray[Any]]]
 def _run_one_after_another(simulator: Simulator, programs: Sequence[Program]) -> list[ObservedRun | list[Fault]]:
     images = [make_image(simulator.circuit, concrete_file.decode(data)) for data, _ in programs]
     changes = [
-        Loading(False, changed_words(a, b)) if a.region == b.region else whole_loading(b) for a, b in pairwise(images)
+        Loading(False, changed_words(a, b)) if a.region == b.region else load_image(b) for a, b in pairwise(images)
     ]
-    loadings = [whole_loading(images[0]), *changes]
+    loadings = [load_image(images[0]), *changes]
     return run_steps(simulator, [Step(*both, loading) for both, loading in zip(programs, loadings, strict=True)])
 
 

@@ -45,7 +45,7 @@ class Interpreter(Loops):
             keywords = [self.object(site, known[a.arg]) if a.arg in known else None for a in node.args.kwonlyargs]
         values = self.arguments(site, node.args, defaults, keywords, given, named)
         # Python evaluates an argument once, however often the function names it.
-        values = {name: self.evaluated_once(site, name, value) for name, value in values.items()}
+        values = {name: self.argument_value(site, name, value) for name, value in values.items()}
         body = node.body if isinstance(node.body, list) else [ast.copy_location(ast.Return(node.body), node.body)]
         bound = frozenset(
             (
@@ -62,7 +62,7 @@ class Interpreter(Loops):
             self.calls.pop()
         return None if found is None else found.value
 
-    def evaluated_once(self, site: Site, name: str, value: Any) -> Any:
+    def argument_value(self, site: Site, name: str, value: Any) -> Any:
         """An argument as its parameter has it: a sum, or what holds one, is a local array that all uses read."""
         if not isinstance(value, Data) or not has_sum(value.value):
             return value

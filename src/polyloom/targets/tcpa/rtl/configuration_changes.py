@@ -83,16 +83,16 @@ def make_image(circuit: Circuit, concrete: Concrete) -> Image:
     )
 
 
-def whole_loading(image: Image) -> Loading:
+def load_image(image: Image) -> Loading:
     return Loading(True, tuple(image.words.items()))
 
 
 def change_loading(before: Image, own: Image) -> Loading:
     """The words that change, or all of them if these are no more, or if the regions have other sizes."""
     if before.region != own.region:
-        return whole_loading(own)
+        return load_image(own)
     changes = changed_words(before, own)
-    return Loading(False, changes) if len(changes) < len(own.words) else whole_loading(own)
+    return Loading(False, changes) if len(changes) < len(own.words) else load_image(own)
 
 
 def changed_words(before: Image, own: Image) -> tuple[Write, ...]:

@@ -92,7 +92,7 @@ def read_parts(text: str, top: str = TOP) -> tuple[Part, ...]:
     # A module with parameters is named after its file and a hash of them.
     own = {name.removeprefix("\\"): Counter[str](m["num_cells_by_type"]) for name, m in modules.items()}
     counts = _count_instances(own, top)
-    if not _all_cells(own, top):
+    if not _cell_counts(own, top):
         raise tool_error(TOOL, f"`{TOOL}` ended without an error and without cells", text)
     found = list[Part]()
     for part in PARTS:
@@ -101,7 +101,7 @@ def read_parts(text: str, top: str = TOP) -> tuple[Part, ...]:
             continue
         count, cells = sum(counts[v] for v in variants), Counter[str]()
         for variant in variants:
-            for cell, number in _all_cells(own, variant).items():
+            for cell, number in _cell_counts(own, variant).items():
                 cells[cell] += number * counts[variant]
         found.append(Part(part, count, {cell: number / count for cell, number in cells.items()}))
     return tuple(found)
@@ -128,10 +128,10 @@ def _count_instances(own: Mapping[str, Counter[str]], top: str) -> Counter[str]:
     return counts
 
 
-def _all_cells(own: Mapping[str, Counter[str]], module: str) -> Counter[str]:
+def _cell_counts(own: Mapping[str, Counter[str]], module: str) -> Counter[str]:
     cells = Counter[str]()
     for cell, number in own.get(module, Counter[str]()).items():
-        for name, inside in (_all_cells(own, cell) if cell in own else {cell: 1}).items():
+        for name, inside in (_cell_counts(own, cell) if cell in own else {cell: 1}).items():
             cells[name] += number * inside
     return cells
 

@@ -18,7 +18,7 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.rtl.bank_windows import bank_number
 from polyloom.targets.tcpa.rtl.bus_addresses import GENERATOR, address
 from polyloom.targets.tcpa.rtl.circuit import CAPACITIES, MOST, Circuit, build_circuit
-from polyloom.targets.tcpa.rtl.configuration_changes import Loading, change_loading, make_image, whole_loading
+from polyloom.targets.tcpa.rtl.configuration_changes import Loading, change_loading, load_image, make_image
 from polyloom.targets.tcpa.run.configuration_size import count_words, used_registers
 from polyloom.targets.tcpa.run.phases.step_sequence import Own, Run, Use
 from polyloom.targets.tcpa.words.concrete import Concrete
@@ -69,7 +69,7 @@ def step_loadings(
         return Loading(found.whole, (*found.words, *sorted(added)))
 
     return [
-        whole_loading(images[id(own)]) if n == 0 else loading(id(run.steps[n - 1]), id(own), _moved_arrays(run, n))
+        load_image(images[id(own)]) if n == 0 else loading(id(run.steps[n - 1]), id(own), _moved_arrays(run, n))
         for n, own in enumerate(run.steps)
     ]
 
