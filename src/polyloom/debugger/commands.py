@@ -42,6 +42,7 @@ HELP: Final = (
     ("quit", "leave (q)"),
 )
 """Commands and what they do."""
+# Abbreviations are those of GDB. Its `next` steps over calls, which a cycle has not: here it is `stepi`.
 _SHORT: Final[Mapping[str, str]] = {
     "s": "step", "si": "stepi", "n": "stepi", "next": "stepi", "ni": "stepi", "c": "continue", "b": "break",
     "p": "print", "l": "list", "bt": "where", "backtrace": "where", "reverse-stepi": "back", "rsi": "back",
@@ -73,6 +74,7 @@ class Debugger:
         """Steps until `stops` gives a reason, or a breakpoint does, or nothing is left."""
         session = self.session
         while not session.is_at_end:
+            # At least one step is done: a run that stands at a breakpoint leaves it, as with `continue` of GDB.
             session.step()
             if reason := "\n".join(text for text in (stops(), self.stops.stop_reason(session)) if text):
                 return [*reason.split("\n"), *self.describe_position()]
@@ -84,6 +86,7 @@ class Debugger:
         head = f"cycle {session.cycle}, position {session.position}"
         if session.fault is not None:
             return [f"{head}: fault", *(d.render() for d in session.fault.diagnostics)]
+        # The step that ends a program may have events: they are shown, and the end with them.
         if session.machine.is_at_end and not session.last:
             return [f"{head}: the program has ended"]
         return [head + (", the program has ended" if session.machine.is_at_end else ""), *self._events(session.last)]
@@ -117,6 +120,7 @@ def _step_until_change(of: Debugger, rest: str, what: Callable[[Entry], Any]) ->
             entries = of.session.step()
             own = [e for e in entries if what(e) and (first is None or e.event.unit == first.event.unit)]
             reason = any(first is None or what(e) != what(first) for e in own)
+            # A breakpoint on the way ends the step, as in GDB.
             if hit := of.stops.stop_reason(of.session):
                 return [*hit.split("\n"), *of.describe_position()]
     return of.describe_position()
@@ -135,6 +139,7 @@ def _iterate(of: Debugger, rest: str) -> list[str]:
 def _advance(of: Debugger, rest: str) -> list[str]:
     if not rest:
         raise input_error("PL1501", "`advance` has no operation", help="write its name or mnemonic, as in `advance S1`")
+    # Number 0 belongs to no breakpoint: this one is gone after the run.
     point, note = read_breakpoint(rest, 0, of.session)
 
     def stops() -> str:
@@ -164,6 +169,7 @@ def _continue(of: Debugger, rest: str) -> list[str]:
 def _break(of: Debugger, rest: str) -> list[str]:
     if not rest:
         return _breakpoints(of)
+    # The count goes up behind this line: a text that is refused uses no number.
     point, note = read_breakpoint(rest, of.stops.count + 1, of.session)
     of.stops.count += 1
     of.stops.points[point.number] = point
@@ -184,6 +190,7 @@ def _delete(of: Debugger, rest: str) -> list[str]:
         of.stops.watched.clear()
         return []
     number = _count(rest)
+    # Breakpoints and watchpoints have one sequence of numbers, so that a number has at most one of them.
     if of.stops.points.pop(number, None) is None and of.stops.watched.pop(number, None) is None:
         raise input_error("PL1501", f"there is no breakpoint {number}", help="`info breakpoints` lists them")
     return []
@@ -207,6 +214,7 @@ def _print(of: Debugger, rest: str) -> list[str]:
     if not rest:
         raise input_error("PL1501", "`print` has no expression", help="write one, as in `print C[1,2]`")
     registers = {name: text for held in of.session.machine.registers().values() for name, text in held.items()}
+    # An array hides a register of its name, which `info registers` still shows.
     if rest in registers and rest not in of.session.machine.arrays():
         return [
             f"{unit}: {rest} = {held[rest]}" for unit, held in of.session.machine.registers().items() if rest in held
@@ -220,6 +228,7 @@ def _print(of: Debugger, rest: str) -> list[str]:
 
 def _origin(of: Debugger, rest: str) -> list[str]:
     words = rest.rsplit(" ", 1)
+    # A last word of digits is a count: the last index of an element ends with a bracket.
     name, most = (words[0], int(words[1])) if len(words) == 2 and words[1].isdigit() else (rest, LINES)
     return list_origin(of.session, _find_value(of, name.strip()), of.texts, most)
 
@@ -228,6 +237,7 @@ def _find_value(of: Debugger, name: str) -> Entry:
     """Event that made a value. Errors: PL1507."""
     if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < of.session.events:
         return of.session.event(int(name[1:]))
+    # Machines write names of elements with a blank behind each comma.
     canonical = ", ".join(part.strip() for part in name.split(","))
     if (found := of.session.writer(canonical)) is not None:
         return found

@@ -21,6 +21,7 @@ from polyloom.diagnostics import PolyloomError, Source, Span, input_error, neare
 EVENTS: Final = ("fault", "nan", "wrong")
 """Names of what may happen in a step."""
 _COUNTS: Final = ("cycle", "position")
+# No powers and no shifts: numbers of Python grow until the memory is full.
 _BINARY: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -61,6 +62,7 @@ class Condition:
         """Whether it holds after the last step: of loops, for some event of it."""
         if not self.loops:
             return bool(self.value(session))
+        # One event at a time: loops of two units are no iteration together.
         for entry in session.last:
             known = dict(entry.event.iteration)
             if self.loops <= known.keys() and _Evaluation(self.text, session, known).value(self.tree):
@@ -85,6 +87,7 @@ def read_condition(text: str, session: Session) -> Condition:
     for node in ast.walk(tree):
         _check_node(text.strip(), node)
         if isinstance(node, ast.Name) and node.id not in known:
+            # Among hundreds of registers some name is near to any mistake.
             help = nearest(node.id, known, "name") if len(known) < 200 else None
             raise input_error(
                 "PL1502",
@@ -151,6 +154,7 @@ def _number(text: str) -> Any:
     """Value of a register's text, of a FIFO that of its first token; NaN where it is no number."""
     word = text.split()[0] if text.split() else ""
     try:
+        # Base 0: program counters and words are shown with 0x, integers without.
         return int(word, 0)
     except ValueError:
         pass  # a float, or no number
@@ -197,6 +201,7 @@ class _Evaluation:
             return self.event_happened(name)
         if name in _COUNTS:
             return self.session.cycle if name == "cycle" else self.session.position
+        # Registers come last: an array hides one of its name.
         arrays = self.session.machine.arrays()
         if name in arrays:
             return arrays[name][()] if arrays[name].ndim == 0 else arrays[name]

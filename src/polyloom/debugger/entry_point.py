@@ -45,6 +45,7 @@ def debug(
         assert isinstance(loaded, Instance)
         return open_debugger(loaded, given, seed=seed, fill=fill)
     compiled = api.compile(cast(Any, program), on)
+    # Sizes are part of the compiled instance, all else is an input of its run.
     sizes = {name: int(value) for name, value in given.items() if name in compiled.parameters}
     rest = {name: value for name, value in given.items() if name not in sizes}
     return open_debugger(compiled.prepare_instance(sizes), rest, seed=seed, fill=fill)

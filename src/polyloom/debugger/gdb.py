@@ -21,6 +21,7 @@ _TRAP: Final = "05"
 """SIGTRAP, by which a stop is told."""
 _FAULT: Final = "0b"
 """SIGSEGV: a fault of the machine."""
+# PacketSize below, which is hexadecimal.
 _LONGEST: Final = 1 << 14
 _SUPPORTED: Final = "PacketSize=4000;swbreak+;hwbreak+;qXfer:features:read+;ReverseStep+;ReverseContinue+"
 
@@ -43,6 +44,7 @@ class Stub:
                 try:
                     return act(self, packet[len(start) :])
                 except ValueError:
+                    # 22 is EINVAL, in hexadecimal as all numbers of errors (GDB manual, section "Standard Replies").
                     return "E16"
         return ""
 
@@ -53,6 +55,7 @@ class Stub:
     def registers(self) -> list[int]:
         """x0 to x31, then pc."""
         state = self.machine.hart_state(self.thread - 1)
+        # Numbers 0 to 32; floating point follows from 33 on (GDB manual, section "RISC-V Features").
         return [*state.x, state.pc]
 
     def hex_register(self, number: int) -> str:
@@ -73,6 +76,7 @@ class Stub:
                 self.session.seek(self.session.position - 1)
             else:
                 self.session.step()
+            # A fault is an end of the run, too: it is asked for first.
             if self.session.fault is not None:
                 return f"T{_FAULT}thread:{self.thread:x};"
             # W is the end of the process; its exit code is not kept.
@@ -84,6 +88,7 @@ class Stub:
 
     def _stop_reason(self) -> str | None:
         """Watchpoint that changed, or a hart that is about to execute an instruction with a breakpoint."""
+        # By bytes: stores of coprocessors are seen as those of harts are.
         for (address, size), before in self.watched.items():
             now = self.machine.read_memory(address, size)
             if now != before:
@@ -109,12 +114,14 @@ def _choose_thread(stub: Stub, rest: str) -> str:
 
 def _read_memory(stub: Stub, rest: str) -> str:
     address, size = (int(part, 16) for part in rest.split(","))
+    # A reply may have fewer bytes than were asked for; GDB asks for the others again.
     found = stub.machine.read_memory(address, min(size, _LONGEST))
     return found.hex() if found or not size else "E0e"
 
 
 def _set_point(stub: Stub, rest: str) -> str:
     kind, address, size = rest.split(",")[:3]
+    # Software and hardware breakpoints are one: no word of the program is replaced.
     if kind in ("0", "1"):
         stub.breakpoints.add(int(address, 16))
     elif kind == "2":
@@ -187,6 +194,7 @@ _PACKETS: Final[dict[str, Callable[[Stub, str], str]]] = {
     "?": lambda stub, rest: f"T{_TRAP}thread:{stub.thread:x};",
     "bs": lambda stub, rest: stub.resume(True, back=True),
     "bc": lambda stub, rest: stub.resume(False, back=True),
+    # Without floating point: GDB asks for what `g` leaves out by `p`.
     "g": lambda stub, rest: "".join(map(stub.hex_register, range(33))),
     "p": lambda stub, rest: stub.hex_register(int(rest, 16)),
     "m": _read_memory,
@@ -237,6 +245,7 @@ def _exchange(stub: Stub, connection: socket.socket) -> None:
         if not received:
             return
         held += received
+        # TCP keeps no bounds of packets: several may have come, or a part of one.
         while (packet := _pop_packet(held)) is not None:
             text, held = packet
             # The acknowledgement goes first: GDB waits for it before a reply.
@@ -247,6 +256,7 @@ def _pop_packet(held: bytes) -> tuple[str, bytes] | None:
     """First whole packet in what was received, and the rest; acknowledgements are dropped."""
     start = held.find(b"$")
     end = held.find(b"#", start)
+    # The sum behind `#` is not compared: TCP has one of its own.
     if start < 0 or end < 0 or len(held) < end + 3:
         return None
     return held[start + 1 : end].decode("latin-1"), held[end + 3 :]

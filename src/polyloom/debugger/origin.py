@@ -22,6 +22,7 @@ def list_origin(session: Session, entry: Entry, texts: Mapping[str, str], most: 
     """
     walk = _walk(session, entry, texts)
     found = [line for _, line in zip(range(most), walk, strict=False)]
+    # One more operation is looked at only to know whether any is left out.
     if len(found) == most and next(walk, None) is not None:
         found.append(f"... `origin VALUE {4 * most}` shows more")
     return found
@@ -33,6 +34,7 @@ def _walk(session: Session, first: Entry, texts: Mapping[str, str]) -> Iterator[
     waiting: list[tuple[int, Entry]] = [(0, first)]
     while waiting:
         depth, entry = waiting.pop()
+        # Indented by 20 at most: terms of a long sum would leave the window.
         yield "  " * min(depth, 20) + describe_event(entry, texts)
         inner = list[tuple[int, Entry]]()
         for operand, number in sources(entry):
@@ -51,6 +53,7 @@ def _walk(session: Session, first: Entry, texts: Mapping[str, str]) -> Iterator[
 def describe_event(entry: Entry, texts: Mapping[str, str]) -> str:
     """`#12 cycle 9  element (0, 1) mul0: mul S1 = 0.5  i=0 j=1  gemm.py:16  C[i, j] *= beta`."""
     event = entry.event
+    # A vector stores many elements: four of them show which.
     stored = [f"{s.array}[{', '.join(map(str, s.index))}] = {s.value!s}" for s in event.stores[:4]]
     made = [] if event.stores else [f"= {event.writes[0].value}"] if event.writes and event.writes[0].value else []
     parts = [

@@ -75,6 +75,7 @@ class Reference:
         self.count += 1
         if self.count > MOST:
             raise MemoryError
+        # Once for each statement, as places are looked up in the text.
         if assign.name not in self._places:
             self._places[assign.name] = provenance(assign.span)
             self._loops |= dict.fromkeys(name for name, _ in iteration)
@@ -88,6 +89,7 @@ class Reference:
 
     def match(self, event: Event, cursor: dict[Hashable, int]) -> tuple[Match, ...]:
         """Counterparts of what an event has stored; `cursor` has for each element how many of its values are past."""
+        # Of last values alone nothing follows for a partial sum that is stored before.
         if not event.stores or not self.is_complete:
             return ()
         return tuple(found for stored in event.stores if (found := self._match(stored, cursor)) is not None)
@@ -128,11 +130,13 @@ def is_equal(a: Any, b: Any) -> bool:
     # Payloads of NaNs differ between machines, as IEEE 754-2008, 6.2.3, allows.
     if a != a and b != b:
         return True
+    # By bytes, because zeros of both signs compare as equal (IEEE 754, section 5.11).
     return bool(np.asarray(a, np.asarray(b).dtype).tobytes() == np.asarray(b).tobytes())
 
 
 def make_reference(subject: Subject, values: Mapping[str, int], inputs: Arrays) -> Reference | None:
     """Reference of a subject for these values of its parameters and inputs; None without an oracle that decides."""
+    # With bounds other orders of a sum are right, too: then no bit of what is stored on the way is certain.
     bounded = next((oracle for oracle in subject.oracles if oracle.bounds is not None), None)
     nest = subject.nest() if bounded is None and _is_exact(subject) else None
     if nest is not None:
@@ -152,6 +156,7 @@ def make_reference(subject: Subject, values: Mapping[str, int], inputs: Arrays) 
 
 def _agrees(subject: Subject, values: Mapping[str, int], inputs: Arrays, made: Arrays) -> bool:
     """Whether the first oracle has the same outputs as the loops."""
+    # Copies: oracles may compute in place.
     outputs = subject.oracles[0].outputs(values, {n: a.copy() for n, a in inputs.items()})
     return outputs is None or all(
         n in made and np.array_equal(a, made[n], equal_nan=a.dtype.kind == "f") for n, a in outputs.items()

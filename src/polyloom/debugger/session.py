@@ -21,6 +21,7 @@ from polyloom.targets.stepper import Event, Operand, Snapshot, Stepper
 
 LIMIT: Final = 256 << 20
 """Bytes of all snapshots."""
+# A step back at the start of a run repeats fewer steps than these.
 _PERIOD: Final = 16
 _KEPT: Final = 20_000
 """Events that are kept; older ones are made again by a replay."""
@@ -71,6 +72,7 @@ class Session:
         self._limit = limit
         self.period = _PERIOD
         self._log = dict[int, Entry]()
+        # 8 bytes for each event of the run: whatever is no longer kept is made again from its position.
         self._at = array("Q")
         self._writers = dict[Hashable, tuple[int, str]]()
         self._cursor = dict[Hashable, int]()
@@ -132,6 +134,7 @@ class Session:
         self.position += 1
         self.last = tuple(self._record(event) for event in events)
         self._evict()
+        # A replay passes positions of snapshots that are still there.
         if self.position % self.period == 0 and self.position > self._snapshots[-1].position:
             self._snapshots.append(self._snapshot())
             self._drop_snapshots()
@@ -186,6 +189,7 @@ class Session:
 
     def _snapshot(self) -> _Saved:
         saved = self.machine.save()
+        # Copies, as the run goes on to change both.
         return _Saved(self.position, len(self._at), saved, dict(self._writers), dict(self._cursor))
 
     def _drop_snapshots(self) -> None:
@@ -197,6 +201,7 @@ class Session:
 
     def _restore(self, position: int) -> None:
         places = [snapshot.position for snapshot in self._snapshots]
+        # The last one that is not behind the position; the first, of position 0, is never dropped.
         snapshot = self._snapshots[bisect_right(places, position) - 1]
         self.machine.restore(snapshot.machine)
         self.position, self.fault, self.last = snapshot.position, None, ()

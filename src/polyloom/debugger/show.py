@@ -40,6 +40,7 @@ def list_source(session: Session, texts: Mapping[str, str], line: int | None) ->
     """Source around a line, by default that of the last step, which is marked. Errors: PL1505."""
     here = next((e.event.place for e in session.last if e.event.place is not None and e.event.place.line), None)
     places = [code.place for code in session.machine.code() if code.place is not None and code.place.line]
+    # Before the first step: the first line that has code.
     place = here or min(places, key=lambda p: (p.file, p.line), default=None)
     if place is None:
         raise input_error("PL1505", "the program tells no lines of a source", help="`info code` lists its code")

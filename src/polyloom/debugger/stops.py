@@ -53,6 +53,7 @@ class Stops:
             key = point.number, entry.event.unit
             is_met = point.meets(entry)
             if is_met and not (point.entered and key in self.inside):
+                # The loop goes on behind a hit, because what other units are inside of is noted, too.
                 hit = hit or entry
             (self.inside.add if is_met else self.inside.discard)(key)
         if hit is None or (point.condition is not None and not point.condition.holds(session)):
@@ -63,6 +64,7 @@ class Stops:
         condition, before = self.watched[number]
         now = condition.value(session)
         self.watched[number] = condition, now
+        # A NaN that stays a NaN is no change, though it is unequal to itself.
         if bool(now == before) or (now != now and before != before):
             return ""
         return f"watchpoint {number}: {condition.text} was {before} and is {now}"
@@ -154,6 +156,7 @@ def _line(file: str | None, line: int, session: Session) -> tuple[Callable[[Entr
 
 def _operation(name: str, session: Session) -> tuple[Callable[[Entry], bool], str, str, bool]:
     words = {word for code in session.machine.code() for word in code.text.replace(",", " ").split()[:1]}
+    # A machine that lists no code cannot say which names there are.
     if name not in words and not session.machine.code():
         words = {name}
     if name not in words:

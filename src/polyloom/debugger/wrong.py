@@ -69,6 +69,7 @@ def run_until_wrong(session: Session) -> Verdict:
             if (wrong := entry.wrong) is not None and wrong.expected is not None:
                 element = _name(wrong.stored.array, wrong.stored.index)
                 unmatched = _count_unmatched(session.reference, session)
+                # The wrong value itself has no counterpart, and is not counted.
                 return Verdict(element, wrong.expected, str(wrong.stored.value), entry, compared - 1, unmatched)
     if session.fault is not None:
         return Verdict(compared=compared, unmatched=_count_unmatched(session.reference, session))

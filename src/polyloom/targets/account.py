@@ -79,6 +79,7 @@ class Account:
             whole = Counter[Category]()
             for each in self.timeline.slices:
                 whole.update(each)
+            # The sign drops zeros: a class without unit-cycles may stand in one of both.
             if +whole != +Counter(self.categories):
                 raise ValueError("the account over time is another one than the account")
 
@@ -116,6 +117,7 @@ class Account:
     def details(self, category: Category) -> dict[str, int]:
         """Unit-cycles of a class by what they are of, the greatest first."""
         found = _fold((row for row in self.rows if row.category == category), lambda row: row.detail)
+        # Names decide between equal ones: reports are compared as text.
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def share(self, unit_cycles: int) -> float:
@@ -144,6 +146,7 @@ def join_accounts(accounts: Sequence[Account]) -> Account:
 def _join(a: Account, b: Account) -> Account:
     if a.units != b.units:
         raise ValueError(f"accounts of {a.units} and of {b.units} units are not of one machine")
+    # Slices of two runs have steps of their own: together there is no timeline.
     return Account(a.units, a.cycles + b.cycles, merge_rows((*a.rows, *b.rows)), a.counts, None, a.advice or b.advice)
 
 
@@ -163,6 +166,7 @@ def spread(total: int, parts: Sequence[tuple[Row, int]]) -> Iterator[Row]:
     """
     left, weight = total, sum(w for _, w in parts)
     for n, (row, own) in enumerate(parts):
+        # For the last row with a weight this is all that is left, so that no rounding is lost.
         given = left * own // weight if weight else (left if n == 0 else 0)
         yield replace(row, unit_cycles=given)
         left, weight = left - given, weight - own

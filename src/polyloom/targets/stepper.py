@@ -87,11 +87,13 @@ class Region:
     @property
     def size(self) -> int:
         """Bytes."""
+        # 64 bits on every host: before NumPy 2 its own default had 32 on some.
         return self.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
 
     def elements(self, address: int, size: int) -> list[tuple[int, tuple[int, ...]]]:
         """Addresses and indices of the elements in `size` bytes from `address` on."""
         first, last = max(address, self.address), min(address + size, self.address + self.size)
+        # An access may begin or end within an element: all that it touches are meant.
         numbers = range((first - self.address) // self.dtype.itemsize, -(-(last - self.address) // self.dtype.itemsize))
         return [
             (self.address + n * self.dtype.itemsize, tuple(int(k) for k in np.unravel_index(n, self.shape)))

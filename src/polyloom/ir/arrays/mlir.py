@@ -105,6 +105,7 @@ def _store_structure(store: Store) -> _Structure | None:
 
 def _start(operation: str, value: Value) -> Constant | None:
     kind, number = dtype(value), _IDENTITIES[operation]
+    # Integers have no infinity to begin an extreme with.
     if kind not in FLOATS and abs(number) == inf:
         return None
     return Constant(float(number) if kind in FLOATS else int(number), kind)
@@ -158,6 +159,7 @@ def _is_printable(found: _Structure, program: Program) -> bool:
     if any(read.name == target.name and (found.operation or read.index != target.index) for read in own):
         return False
     alone = {str(form) for read in (target, *own) for form in read.index}
+    # The extent of a loop is that of an operand's axis where it stands alone (linalg, "shapes to loops").
     every = all(f"${n}" in alone for n in range(len(found.extents)))
     return every and all(_covers_array(read, program[read.name].shape, found.extents) for read in own)
 

@@ -73,6 +73,7 @@ def instruction_costs(image: Image, core: Core) -> list[Cost]:
     """Costs by halfword of an image's code, from its first address on."""
     code = [s for s in image.segments if s.is_code]
     start, stop = min(s.address for s in code), max(s.address + s.size for s in code)
+    # A compressed instruction may begin at any halfword (RISC-V unprivileged manual, chapter of the extension C).
     found: list[Cost] = [_PLAIN] * ((stop - start) // 2)
     for address, instruction in _instructions(image):
         found[(address - start) // 2] = _cost(instruction, core, image.isa)
@@ -130,5 +131,6 @@ def _cost(instruction: Instruction, core: Core, isa: Isa) -> Cost:
     rd, rs1, rs2, rs3 = (registers.get(role, _NONE) for role in ("rd", "rs1", "rs2", "rs3"))
     # x0 is neither waited for nor written.
     rd, rs1, rs2 = (_NONE if register == 0 else register for register in (rd, rs1, rs2))
+    # One quotient at a time: an iterative divider is busy for its whole latency.
     held = latency if kind in _DIVIDES and core.is_timed else 0
     return rd, rs1, rs2, rs3, latency, core.taken.get(kind, 0), held

@@ -52,6 +52,7 @@ def _rows(pace: Pace, lines: Lines) -> Iterator[Row]:
     yield row("front", f"taken {pace.kind}", pace.jumped)
     yield row("full unit", "divider", pace.unit)
     for cycles, kind, writer in pace.waited:
+        # An atomic operation gives what the memory had, as a load does.
         if kind in ("load", "atomic"):
             yield row("memory", f"{writer} to {pace.mnemonic}", cycles)
         else:

@@ -61,6 +61,7 @@ def raise_arrays(source: Nest) -> Program | None:
     program = Program(source.name, source.parameters, source.assumptions, kept, body, source.span)
     if not _stores_arrays(body):
         return None
+    # What is no valid program stays a nest: this is no mistake in the source.
     try:
         verify(program)
     except PolyloomError:
@@ -247,12 +248,14 @@ def _band(loop: Loop) -> tuple[list[Loop], Sequence[Node]]:
 def _is_rectangular(loop: Loop, names: set[str]) -> bool:
     if loop.step != 1 or len(loop.lower) != 1 or len(loop.upper) != 1 or loop.stepped:
         return False
+    # A triangle has no extent that is the same for all iterations.
     return not (loop.lower[0].symbols | loop.upper[0].symbols) & names
 
 
 def _has_own_elements(target: Reference, loops: Sequence[Loop]) -> bool:
     """Whether each iteration of some loops has an element of its own: each loop is alone in one index."""
     names = {loop.name for loop in loops}
+    # A form of two loops, such as i + j, names one element in several iterations.
     alone = [next(iter(own)) for form in target.index if len(own := form.symbols & names) == 1]
     return set(alone) == names and all(len(form.symbols & names) <= 1 for form in target.index)
 

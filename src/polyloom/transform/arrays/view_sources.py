@@ -47,6 +47,7 @@ def store_view_sources(program: Program) -> Program:
                 case Store(target=target, value=View(source=source, index=index, shape=extents, span=span)) if (
                     target.name in locals_ and target.index == axes(len(extents)) and has_sum(source)
                 ):
+                    # Storage is made before all loops, where their names have no values.
                     room = tuple(bound_by_sizes(extent, loops) for extent in shape(source))
                     storage = Storage(fresh_name("base", taken), dtype(source), room, "local", True, span)
                     made.append(storage)

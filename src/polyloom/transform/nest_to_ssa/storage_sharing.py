@@ -37,6 +37,7 @@ def share_storage(nest: Nest) -> Nest:
             other = replace(first[name], shape=size[1])
             free.append((end, other))
         chosen[name] = other
+    # Without a shared array the shapes stay those of the source.
     if len(free) == len(first):
         return nest
     kept = {other.name: other for _, other in free}
@@ -67,6 +68,7 @@ class _SharedReferences(Rewriter):
 def _live_intervals(nest: Nest) -> Iterator[tuple[str, tuple[int, int]]]:
     """First and last node of the body that names each array."""
     found = dict[str, list[int]]()
+    # Nodes of the outermost level: what a loop names is live from its first to its last iteration.
     for n, node in enumerate(nest.body):
         for name in _named_arrays(node):
             found.setdefault(name, []).append(n)

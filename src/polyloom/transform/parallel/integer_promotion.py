@@ -105,6 +105,7 @@ def _wrap(value: Expression, dtype: ElementType) -> Expression:
     """
     if WIDTH[dtype] == 32:
         return value
+    # Truth does not wrap: all numbers but 0 are true (C11, section 6.3.1.2).
     if dtype == "bool":
         return Apply("ne", "i32", (value, Constant(0, "i32")))
     low = _apply("and", value, (1 << WIDTH[dtype]) - 1)
@@ -118,6 +119,7 @@ def _clamp(value: Expression, dtype: ElementType) -> Expression:
 
 
 def _clamp_float(value: Apply, operand: Expression, dtype: ElementType) -> Expression:
+    # A NaN is unequal to 0, hence true, as in C.
     if dtype == "bool":
         return Apply("ne", value.dtype, (operand, Constant(0.0, value.dtype)))
     return _clamp(replace(value, operation="to_i32", operands=(operand,)), dtype)

@@ -107,6 +107,7 @@ def _remove_dead_locals(nest: Nest) -> Nest:
     """Nest without scalars that are only written, and without their storage."""
     while True:
         read = {r.name for a in assignments(nest.body) for r in accesses(a.value)}
+        # One removal may take the last reader of another scalar: hence the loop.
         dead = {s.name for s in nest.storage if s.role == "local" and not s.shape and s.name not in read}
         if not dead:
             return nest

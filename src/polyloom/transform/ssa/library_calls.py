@@ -177,6 +177,7 @@ class _Maker:
                 self._write_result(result, self.call(f"{_name(source.type)}_{_name(type)}", type, [source]))
             case "sitofp" | "uitofp":
                 signed = i.operation == "sitofp"
+                # i64 holds all numbers of i32 and u32, and f64 all of them exactly: one routine serves both.
                 whole = I64 if source.type == I64 or type == F64 else I32
                 wide = source if source.type == whole else self.emit("sext" if signed else "zext", whole, source)
                 self._write_result(

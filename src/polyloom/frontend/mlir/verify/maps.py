@@ -14,7 +14,9 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr
 from polyloom.frontend.mlir.element_types import is_kind
 from polyloom.frontend.mlir.verify.violation import rank
 
+# MLIR itself keeps constants of the type index in 64 bits (IndexType::kInternalStorageBitWidth).
 _BITS: Final = 64
+# eq to uge, and false to true (MLIR language reference, dialect arith).
 _PREDICATES: Final = {"arith.cmpi": 10, "arith.cmpf": 16}
 """How many predicates a comparison has."""
 

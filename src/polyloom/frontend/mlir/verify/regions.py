@@ -46,6 +46,7 @@ def verify_terminators(operation: Any) -> Iterator[str]:
 
 def _verify_yields(operation: Operation, wanted: Sequence[Any]) -> Iterator[str]:
     for region in operation.regions:
+        # A declaration has no body, and `scf.if` may be without its second region.
         if not region.blocks:
             continue
         last = region.block.last_op

@@ -113,6 +113,7 @@ def _binding_slots(bundles: Sequence[Bundle], machine: Machine) -> _Reason | Non
             for (_, note), unit in zip(issued, units, strict=True)
             if set(machine.unit_slots(unit)) <= set(own)
         ]
+        # The least interval for so many operations on so many slots (ResMII; Rau 1994).
         if own and -(-len(within) // len(own)) == len(bundles):
             named = ", ".join(dict.fromkeys(unit for unit in units if set(machine.unit_slots(unit)) <= set(own)))
             text = f"{named} in {', '.join(map(str, own))}, {len(within)} in {len(bundles)}"
@@ -157,6 +158,7 @@ def _tight_edges(bundles: Sequence[Bundle], machine: Machine, interval: int) -> 
                     continue
                 start, latency, producer = made[name]
                 late = at - start - latency
+                # A negative difference of whole intervals: the value is that of an earlier pass.
                 if late == 0 or (interval and late < 0 and late % interval == 0):
                     carried = ", carried by the loop" if late < 0 else ""
                     text = f"{producer.name} {name} to {issue.name}, {latency} bundles{carried}"

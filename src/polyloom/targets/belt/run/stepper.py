@@ -82,6 +82,7 @@ class BeltStepper:
         return {name: array.copy() for name, array in self._arrays.items()}
 
     def registers(self) -> Mapping[str, Mapping[str, str]]:
+        # Behind the end no frame is left whose belt could be shown.
         if self._ended:
             return {}
         routine, bundle = self._native.place

@@ -57,6 +57,7 @@ def account(counted: CycleCounts, cycles: int, kinds: Mapping[int, str], lines: 
     """
     harts = len(counted.lives)
     rows = [row for each in sorted(counted.passed) for row in _rows(each, kinds, lines)]
+    # Harts 2n and 2n + 1 are threads 0 and 1 of minion n.
     rows += [_rest(thread, counted.lives[thread::2], cycles) for thread in (0, 1)]
     made = Account(harts, cycles, merge_rows(rows))
     return replace(made, advice=advise(made))
@@ -67,6 +68,7 @@ def instruction_kinds(listing: str) -> dict[int, str]:
     found = dict[int, str]()
     for address, mnemonic in innermost.list_mnemonics(listing):
         plain = mnemonic.removeprefix("c.")
+        # Packed instructions have no class in the unprivileged manual: they are told by name.
         scalar = not (plain.startswith("tensor_") or plain.endswith((".ps", ".pi")))
         found[address] = instruction_class(plain) if scalar else plain
     return found

@@ -89,6 +89,7 @@ class MinionStepper:
             here = self._decode(pc)
             event = self._event(hart, pc, cycle, here, self._registers.get(hart, after), after)
             if here.flow.direction == "store" and changed:
+                # Of two harts that store in one step the first gets all: bytes do not say whose they are.
                 event, changed = _with_stores(event, changed), []
             events.append(event)
             self._registers[hart] = after

@@ -111,6 +111,7 @@ def _class_changes(before: Image, own: Image) -> Iterator[Write]:
         if address_kind(a) in (PROGRAM, DEPTH) and _is_new(before, a, word, held.get(address_number(a), ())):
             yield a, word
     for of_class, classes in sorted(held.items()):
+        # A unit without a program now would go on with the one that it had.
         units = {u for c, u in before.programs if c in classes} - {u for c, u in own.programs if c == of_class}
         yield from ((address(PROGRAM, of_class, u, 0, NO_PROGRAM), 0) for u in sorted(units))
 

@@ -83,6 +83,7 @@ def _classes(concrete: Concrete, known: Known | None, executed: Executed) -> Ite
         # The model's last count of a unit stands for what is beyond its program.
         for unit, program in enumerate(concrete.classes[number].programs):
             for at, instruction in enumerate(program):
+                # A program unrolls overlapped iterations: places that differ by intervals are one slot (Rau 1994).
                 if instruction.opcode != OPCODE_NOP and executed[number][unit][at]:
                     issues[unit, at % concrete.initiation_interval, instruction.opcode] += executed[number][unit][at]
         yield _Class(f"P{number + 1}", Tiles(concrete, known, tuple(own)), issues)
@@ -101,6 +102,7 @@ def _class_rows(own: _Class, most: int, cycles: int, machine: Machine, slots: Sl
             # A unit that is not pipelined is held for its latency.
             held = 1 if unit.pipelined else unit.latencies[operation]
             row = Row("work", " ".join(operation), 0, "", name, 0)
+            # What is issued last may be held beyond the end of the run, which does not count.
             issued = min(times * held * own.elements, cycles * own.elements - work)
             work += issued
             yield from spread(issued, own.tiles.weigh(row, slots.get((at, slot, opcode), ())))

@@ -117,6 +117,7 @@ class ArrayStepper:
                 made = model.element_view(words.view(NUMPY[array.type]), array)
                 written = model.element_view(marks, array).astype(np.bool_)
                 before = found.get(array.name, np.zeros(array.shape, made.dtype))
+                # Elements that nothing has written yet are those that the run was given.
                 found[array.name] = np.where(written, made, before) if before.shape == made.shape else np.array(made)
         return found
 
@@ -280,6 +281,7 @@ def _bank_event(p: _Phase, cycle: int, array: model.Layout, address: int, value:
     name = element_name(array.name, index)
     key = (p.number, "out", array.name, index)
     held = Operand(array.name, str(number), key)
+    # A key of its own: with that of the operation, a store that comes late would hide a newer result.
     written = Operand(name, str(number), ("bank", array.name, index))
     stored = StoredElement(array.name, index, number)
     return Event(

@@ -25,6 +25,7 @@ _CONDITIONS: Final = (
     "latch that goes",
 )
 """What a STALLWAIT waits for, by bit as Wormhole numbers them; the last is the cycle in which it has come."""
+# First numbers of the kinds of reasons that native/tensix/account.cpp has; those below are work.
 _OCCUPIED, _CONDITION, _SEMAPHORE, _SINGLE = 16, 32, 48, 56
 _REASONS: Final[tuple[tuple[Category, str], ...]] = (
     ("synchronisation", "mutex"),
@@ -52,6 +53,7 @@ class CycleCounts:
 
 def count_tiles(tiles: Sequence[Tile]) -> CycleCounts:
     """Counts of tiles that ran."""
+    # Sorted: rows must not depend on the order of a table of the model.
     return CycleCounts(tuple(sorted(tile.native.tally) for tile in tiles))
 
 

@@ -118,6 +118,7 @@ class TileStepper:
         return self._tile.l1[address : address + size].tobytes()
 
     def _open(self) -> Tile:
+        # The trace is on, because its events are what steps tell.
         limits = stages.Limits(self._job.options.hazards, self._job.options.max_cycles, True)
         return stages.open_tile(
             self._data, stages.laid_arguments(self._note, self._job.inputs), limits, self._note.memory
@@ -165,6 +166,7 @@ class TileStepper:
 
     def _core_event(self, core: int, unit: str, text: str, word: int, pc: int) -> Event:
         """Instruction of a core, with its registers behind it."""
+        # Tensix words take encodings of compressed instructions, whose two lowest bits are not both 1.
         flow = flow_of_word(word, CORE_ISA) if word & 3 == 3 else None
         # Registers are read behind the instruction; its operands that it overwrites show the result.
         x, place = self._tile.native.registers(core), place_provenance(origin(self._lines, pc))

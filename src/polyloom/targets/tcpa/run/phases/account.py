@@ -99,6 +99,7 @@ def _uneven(name: str, count: int, axis: int | None, known: Known) -> str:
     size = evaluate_bound(extent.upper, known) - evaluate_bound(extent.lower, known) + 1
     if size % count == 0:
         return ""
+    # With fewer iterations than elements the lower multiple is 0, which is no size.
     choices: Sequence[int] = [n for n in (size // count * count, -(-size // count) * count) if n]
     loop = known.symbolic.dimensions[axis]
     return (

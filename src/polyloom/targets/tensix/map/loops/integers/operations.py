@@ -22,6 +22,7 @@ SELECT_UNSIGNED: Final = "select_unsigned"
 """Selection by an order without a sign, which the borrow of a difference decides exactly."""
 INTEGER_REGISTERS: Final = 4
 """That a product needs beside its result's."""
+# The longest limb with which sums of three products stay below 2^23, where floats are exact.
 _LIMB: Final = 11
 _TOP: Final = 1 << 31
 _WHOLE: Final = 0x4B000000
@@ -39,6 +40,7 @@ def integer_operation(lanes: Lanes[T], name: str, a: T, b: T) -> T:
 
 def _shift_right(lanes: Lanes[T], a: T, amount: T) -> T:
     """Arithmetic shift by 0 to 31: SFPSHFT shifts to the right by negative amounts, and zeros in."""
+    # Modifier 6 subtracts the first operand from the second (ISA documentation, page of `SFPIADD`).
     by = lanes.call("sfpiadd_v", amount, lanes.constant(0), 6)
     sign = lanes.call("sfpshft_v", lanes.constant(_TOP), by, 0)
     shifted = lanes.call("sfpxor", lanes.call("sfpshft_v", a, by, 0), sign)
