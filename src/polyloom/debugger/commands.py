@@ -99,7 +99,7 @@ def _count(text: str, least: int = 1) -> int:
     """Number of a command, 1 where none is given. Errors: PL1501."""
     if not text:
         return 1
-    if not text.isdigit() or int(text) < least:
+    if not text.isdecimal() or int(text) < least:
         raise input_error("PL1501", f"'{text}' is no number of steps", help="write a number of at least 1, or none")
     return int(text)
 

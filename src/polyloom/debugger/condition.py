@@ -40,7 +40,7 @@ _COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
 }
 _UNARY: Final[Mapping[type[ast.unaryop], Callable[[Any], Any]]] = {
     ast.USub: operator.neg,
-    ast.Not: operator.not_,
+    ast.Not: operator.not_,  # of what is no array: see `truth`
     ast.UAdd: operator.pos,
 }
 
@@ -61,11 +61,11 @@ class Condition:
     def holds(self, session: Session) -> bool:
         """Whether it holds after the last step: of loops, for some event of it."""
         if not self.loops:
-            return bool(self.value(session))
+            return _Evaluation(self.text, session, {}).truth(self.tree)
         # One event at a time: loops of two units are no iteration together.
         for entry in session.last:
             known = dict(entry.event.iteration)
-            if self.loops <= known.keys() and _Evaluation(self.text, session, known).value(self.tree):
+            if self.loops <= known.keys() and _Evaluation(self.text, session, known).truth(self.tree):
                 return True
         return False
 
@@ -182,17 +182,28 @@ class _Evaluation:
                 # Floats overflow without a fault, as on the machines.
                 with np.errstate(all="ignore"):
                     return self.safely(node, lambda: _BINARY[type(op)](self.value(left), self.value(right)))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not self.truth(operand)
             case ast.UnaryOp(op=op, operand=operand):
                 return _UNARY[type(op)](self.value(operand))
             case ast.BoolOp(op=ast.And(), values=values):
-                return all(self.value(value) for value in values)
+                return all(self.truth(value) for value in values)
             case ast.BoolOp(values=values):
-                return any(self.value(value) for value in values)
+                return any(self.truth(value) for value in values)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 values = [self.value(each) for each in (left, *comparators)]
+                if any(np.ndim(value) for value in values):
+                    raise self.error(node, "an array compares to many values, not to one")
                 return all(_COMPARED[type(op)](values[n], values[n + 1]) for n, op in enumerate(ops))
             case _:
                 raise input_error("PL1503", f"`{self.text}` is no condition", help="write one as in `C[1,2] != 0`")
+
+    def truth(self, node: ast.expr) -> bool:
+        """Whether a value holds. Errors: PL1502 of an array, which is many values."""
+        value = self.value(node)
+        if np.ndim(value):
+            raise self.error(node, "an array is neither true nor false")
+        return bool(value)
 
     def name(self, name: str) -> Any:
         if name in self.loops:
@@ -214,7 +225,11 @@ class _Evaluation:
 
     def element(self, node: ast.expr, name: str, index: ast.expr) -> Any:
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
-        at = tuple(int(self.value(part)) for part in parts)
+        try:
+            at = tuple(int(self.value(part)) for part in parts)
+        except (ValueError, TypeError, OverflowError):
+            # A loop has no value before an operation of it: what stands in its place is a NaN.
+            raise self.error(node, f"an index of `{name}` is no number now") from None
         array = self.session.machine.arrays()[name]
         if not all(0 <= i < extent for i, extent in zip(at, array.shape, strict=True)):
             shape = ", ".join(map(str, array.shape))

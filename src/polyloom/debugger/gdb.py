@@ -143,6 +143,9 @@ def _remove_point(stub: Stub, rest: str) -> str:
 
 def _continue_threads(stub: Stub, rest: str) -> str:
     """`vCont`: the first action decides, for all harts are on one clock."""
+    # A packet without an action is none: its answer is that of an unknown packet.
+    if not rest.startswith(";") or len(rest) < 2:
+        return ""
     action, _, thread = rest.split(";")[1].partition(":")
     if thread:
         _choose_thread(stub, thread)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
+
 from polyloom.debugger.condition import Condition, read_condition
 from polyloom.debugger.session import Entry, Session
 from polyloom.diagnostics import PolyloomError, input_error, nearest
@@ -65,7 +67,7 @@ class Stops:
         now = condition.value(session)
         self.watched[number] = condition, now
         # A NaN that stays a NaN is no change, though it is unequal to itself.
-        if bool(now == before) or (now != now and before != before):
+        if np.array_equal(now, before, equal_nan=True):
             return ""
         return f"watchpoint {number}: {condition.text} was {before} and is {now}"
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.frontend.mlir.helpers import assert_equal, read
 
+import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 
 
@@ -171,3 +172,73 @@ def test_a_parallel_loop_reduces_from_the_neutral_element(tmp_path: Path) -> Non
 }
 """,
     )
+
+
+TRANSPOSED = """
+func.func @f(%A: memref<3x3xf32>, %B: memref<3x3xf32>, %C: memref<3x3xf32>, %D: memref<3x3xf32>) {
+  linalg.copy ins(%C : memref<3x3xf32>) outs(%D : memref<3x3xf32>)
+  affine.for %i = 0 to 3 {
+    affine.for %j = 0 to 3 {
+      %0 = affine.load %C[%i, %j] : memref<3x3xf32>
+      affine.store %0, %A[%i, %j] : memref<3x3xf32>
+      %1 = affine.load %A[%j, %i] : memref<3x3xf32>
+      affine.store %1, %B[%j, %i] : memref<3x3xf32>
+    }
+  }
+  return
+}
+"""
+FILLED_TWICE = """
+func.func private @zero(%C: memref<3xf32>) {
+  %z = arith.constant 0.0 : f32
+  linalg.fill ins(%z : f32) outs(%C : memref<3xf32>)
+  return
+}
+func.func @f(%A: memref<3x3xf32>, %C: memref<3xf32>, %D: memref<3xf32>) {
+  func.call @zero(%C) : (memref<3xf32>) -> ()
+  linalg.copy ins(%C : memref<3xf32>) outs(%D : memref<3xf32>)
+  func.call @zero(%C) : (memref<3xf32>) -> ()
+  linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]} ins(%A : memref<3x3xf32>) outs(%C : memref<3xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %s = arith.addf %c, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("text", [TRANSPOSED, FILLED_TWICE], ids=["transposed", "filled twice"])
+def test_loops_beside_linalg_keep_their_order(text: str, tmp_path: Path) -> None:
+    check(tmp_path, text)
+
+
+def test_a_maximum_of_zeros_keeps_the_sign_of_the_comparison(tmp_path: Path) -> None:
+    """`ogt` replaces 0.0 by -0.0, and the other way round: the last zero stays."""
+    path = tmp_path / "f.mlir"
+    path.write_text(ZEROS, encoding="utf-8")
+    zeros = np.array([[0.0, -0.0, -1.0], [-0.0, 0.0, -2.0]], np.float32)
+    found = pl.compile(str(path), on="riscv").run(A=zeros, C=np.zeros(2, np.float32))
+    assert found.verified
+    assert np.signbit(found.outputs["C"]).tolist() == [True, False]
+
+
+ZEROS = """
+func.func @f(%A: memref<2x3xf32>, %C: memref<2xf32>) {
+  %z = arith.constant 0xFF800000 : f32
+  linalg.fill ins(%z : f32) outs(%C : memref<2xf32>)
+  affine.for %i = 0 to 2 {
+    affine.for %k = 0 to 3 {
+      %t = affine.load %C[%i] : memref<2xf32>
+      %x = affine.load %A[%i, %k] : memref<2x3xf32>
+      %g = arith.cmpf ogt, %t, %x : f32
+      %n = arith.cmpf une, %t, %t : f32
+      %o = arith.ori %g, %n : i1
+      %s = arith.select %o, %t, %x : f32
+      affine.store %s, %C[%i] : memref<2xf32>
+    }
+  }
+  return
+}
+"""

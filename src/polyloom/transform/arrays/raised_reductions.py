@@ -70,11 +70,13 @@ def _extreme(test: Expression, total: Expression, term: Expression, *, is_float:
                 test = inner
             case _:
                 return None
+    # Zeros of both signs are equal: of floats, the first that is no worse stays, as in the loops of a reduction.
+    words = ("ge", "le") if is_float else ("gt", "ge", "lt", "le")
     match test:
         case (
             nest.Apply(operation="gt" | "ge" as word, operands=(a, b))
             | nest.Apply(operation="lt" | "le" as word, operands=(a, b))
-        ) if strip_spans(a) == strip_spans(total) and strip_spans(b) == strip_spans(term):
+        ) if word in words and strip_spans(a) == strip_spans(total) and strip_spans(b) == strip_spans(term):
             return Reduction("maximum" if word in ("gt", "ge") else "minimum", term)
         case _:
             return None

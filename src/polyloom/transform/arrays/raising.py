@@ -137,7 +137,10 @@ class _Builder:
             made = self.reduction(assigns[0], band)
             return None if made is None else (made,)
         stores = [store for store in found if store is not None]
-        if len(stores) < len(assigns) or not _may_distribute(stores):
+        # Axes are numbered by each store's own target: indices compare where all number them alike.
+        targets = [assign.target for node in assigns for assign in nest.assignments((node,))]
+        orders = {tuple(loop.name for loop in _in_order(band, target)) for target in targets}
+        if len(stores) < len(assigns) or len(orders) > 1 or not _may_distribute(stores):
             return None
         self.made += arrays
         return stores
@@ -221,10 +224,12 @@ class _Sum:
             return [self.step]
         if self.found.operation in _EXTREMES and not self.has_terms:
             return [self.step]
-        last = next((s for s in reversed(before) if _mentions(s, target.name)), None)
+        at = next((n for n in reversed(range(len(before))) if _mentions(before[n], target.name)), None)
+        last = None if at is None else before[at]
         begins = isinstance(last, Store) and begins_with_identity(self.found.operation, last.value)
-        if begins and isinstance(last, Store) and _is_same_view(last.target, target):
-            before.remove(last)
+        if at is not None and begins and isinstance(last, Store) and _is_same_view(last.target, target):
+            # By its place: an equal statement may stand before it, whose value is read in between.
+            del before[at]
             return [self.whole]
         kind = dtype(self.whole.value)
         if kind not in ("f16", "f32", "f64") and self.found.operation not in _EXTREMES:

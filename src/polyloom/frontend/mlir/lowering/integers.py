@@ -344,15 +344,15 @@ class Integers(Scalars):
     # Operations that are several of the table.
 
     def floating_extreme(self, name: str, values: Sequence[Number], operation: Operation, written: str) -> Number:
-        """arith.maximumf and minimumf, which give a NaN where there is one: `a > b || a != a ? a : b`. Zeros of two
-        signs count as equal."""
+        """arith.maximumf and minimumf, which give a NaN where there is one: `a >= b || a != a ? a : b`. Zeros of
+        two signs count as equal, and the first stays, as in reductions of whole arrays."""
         a, b = values
-        test, at = ("gt" if "max" in name else "lt"), self.span(operation)
+        test, at = ("ge" if "max" in name else "le"), self.span(operation)
         reads = a.reads | b.reads
         (x, dtype), (y, _) = (self.number_data(v, operation, written) for v in values)
         if y.kind == "real" and y.value == y.value:
             # Of a constant that is no NaN one comparison decides: a NaN in the other operand fails it and stays.
-            test = "ge" if "max" in name else "le"
+            test = "gt" if "max" in name else "lt"
             better = self.truth_operand(self.compare(test, "", (b, a), operation, written), operation)
             return Number(dtype, Node("choose", at, x.ctype, (better, y, x)), reads=reads)
         better = self.truth_operand(self.compare(test, "", (a, b), operation, written), operation)

@@ -176,7 +176,7 @@ def _scalar(value: belt.Operand, op: str) -> Any:
         return None
     if op.endswith("f") and len(data) in (4, 8):
         return np.frombuffer(data, np.float32 if len(data) == 4 else np.float64)[0]
-    return np.int64(int.from_bytes(data[:8], "little"))
+    return np.int64(int.from_bytes(data[:8], "little", signed=True))
 
 
 def _value_text(value: belt.Operand, op: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.targets.account import Account, Category, Row, join_accounts
 from polyloom.targets.account_advice import advise
 from polyloom.targets.target import Execution, Program
@@ -49,7 +50,11 @@ def account(program: Program, execution: Execution) -> Account:
 @lru_cache(_KEPT)
 def _decode_configuration(data: bytes) -> tuple[Concrete, Known | None]:
     concrete = concrete_file.decode(data)
-    return concrete, event_resolution.find_origin(concrete)
+    try:
+        return concrete, event_resolution.find_origin(concrete)
+    except PolyloomError:
+        # One whose words are others than what it says that it was made of runs all the same.
+        return concrete, None
 
 
 def _elements(program: Program, found: Run) -> int:
