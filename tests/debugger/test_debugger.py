@@ -16,6 +16,7 @@ from polyloom.cli import debug as verb
 from polyloom.cli import main
 from polyloom.debugger.commands import Debugger
 from polyloom.debugger.entry_point import open_debugger
+from polyloom.diagnostics import PolyloomError
 from polyloom.run.instance import Instance
 
 MACHINES = ("tcpa:2x2", "riscv", "belt", "minion:1", "tensix")
@@ -169,3 +170,22 @@ def test_a_file_without_lines_is_listed(tmp_path: Path, capsys: pytest.CaptureFi
     told = capsys.readouterr()
     assert "addi a0, zero, 7" in told.out or "li a0, 7" in told.out
     assert "error[PL1505]" in told.err
+
+
+def test_a_watchpoint_stops_again_at_the_same_change(source: Path) -> None:
+    of = opened(source, "riscv")
+    of.execute("watch C[0]")
+    first = of.execute("continue")
+    assert any(line.startswith("watchpoint 1") for line in first)
+    of.execute("continue")
+    of.execute("start")
+    assert of.execute("continue") == first
+
+
+@pytest.mark.parametrize("command", ["until C == 0", "until not C", "print C and 1", "stepi \u00b2"])
+def test_arrays_and_odd_digits_are_refused(source: Path, command: str) -> None:
+    """Of an array there is no truth; a superscript is a digit and no number."""
+    of = opened(source, "riscv")
+    with pytest.raises(PolyloomError) as caught:
+        of.execute(command)
+    assert caught.value.code in ("PL1501", "PL1502")

@@ -107,6 +107,7 @@ def _count(text: str, least: int = 1) -> int:
 def _stepi(of: Debugger, rest: str) -> list[str]:
     for _ in range(_count(rest)):
         of.session.step()
+    of.stops.read_watched(of.session)
     return of.describe_position()
 
 
@@ -198,15 +199,14 @@ def _delete(of: Debugger, rest: str) -> list[str]:
 
 def _reverse_step(of: Debugger, rest: str) -> list[str]:
     of.session.seek(max(0, of.session.position - _count(rest)))
-    # Whether a unit is inside a line is known again after the next step.
-    of.stops.inside.clear()
+    of.stops.move(of.session)
     return of.describe_position()
 
 
 def _start(of: Debugger, rest: str) -> list[str]:
     del rest
     of.session.seek(0)
-    of.stops.inside.clear()
+    of.stops.move(of.session)
     return of.describe_position()
 
 

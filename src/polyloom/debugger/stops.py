@@ -48,6 +48,15 @@ class Stops:
         found += [self._watch(number, session) for number in self.watched]
         return "\n".join(text for text in found if text)
 
+    def move(self, session: Session) -> None:
+        """New position, by no single step: whether a unit is inside a line is known again after the next one."""
+        self.inside.clear()
+        self.read_watched(session)
+
+    def read_watched(self, session: Session) -> None:
+        """Watched values are those of now: a change on the way here stops nothing later."""
+        self.watched = {n: (condition, condition.value(session)) for n, (condition, _) in self.watched.items()}
+
     def _point(self, point: Breakpoint, session: Session) -> str:
         hit: Entry | None = None
         for entry in session.last:

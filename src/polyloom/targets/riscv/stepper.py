@@ -85,7 +85,7 @@ class HartStepper:
         flow, isa = here.flow, self.machine.isa
         address = flow.address(x, isa.xlen) if flow.direction else 0
         # Operands are read before the instruction, results behind it.
-        reads = [_register_operand(register, x, f) for register in flow.reads]
+        reads = [_register_operand(register, x, f, self.machine.isa.xlen) for register in flow.reads]
         if flow.direction in ("load", "atomic"):
             reads.append(self._memory_operand(address, flow.size))
         if flow.direction in ("store", "atomic"):
@@ -94,7 +94,7 @@ class HartStepper:
         self._executed += 1
         self._ended = exit_code is not None or self.pc == self._end
         x, f = self.machine.x, self.machine.f
-        writes = [_register_operand(register, x, f) for register in flow.writes]
+        writes = [_register_operand(register, x, f, self.machine.isa.xlen) for register in flow.writes]
         stores: tuple[StoredElement, ...] = ()
         if flow.direction in ("store", "atomic"):
             writes += self._bytes(address, flow.size)
@@ -267,9 +267,9 @@ def _float_text(bits: int) -> str:
     return str(_float_value(bits))
 
 
-def _register_operand(register: Register, x: Sequence[int], f: Sequence[int]) -> Operand:
+def _register_operand(register: Register, x: Sequence[int], f: Sequence[int], xlen: int) -> Operand:
     bank, number = register
-    value = _float_text(f[number]) if bank == "f" else str(_signed(x[number], 64 if x[number] >> 32 else 32))
+    value = _float_text(f[number]) if bank == "f" else str(_signed(x[number], xlen))
     return Operand(register_name(register), value, register)
 
 
