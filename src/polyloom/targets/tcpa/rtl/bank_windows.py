@@ -5,7 +5,9 @@ between the least and the greatest address of a generator, or, where these are t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,9 @@ from polyloom.targets.tcpa.rtl.capacities import check_need, refuse_configuratio
 from polyloom.targets.tcpa.rtl.circuit import Circuit
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator
 from polyloom.targets.tcpa.words.sides import SIDES
+
+_ENUMERATED: Final = 1 << 20
+"""Steps of a domain that are enumerated at most, some 100 bytes each: a file must not fill memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ def bank_windows(circuit: Circuit, concrete: Concrete) -> list[BankWindow]:
     for n, bank in enumerate(numbers):
         window = _span_window(concrete, n, bank)
         # What is touched is enumerated only where the range of addresses is too long.
-        if len(window.words) > most:
+        if len(window.words) > most and _box_steps(concrete.generators[n]) <= _ENUMERATED:
             window = _box_window(concrete, window) or window
         windows.append(window)
         check_need("words of a bank", len(window.words), most)
@@ -112,6 +117,11 @@ def _box_window(concrete: Concrete, span: BankWindow) -> BankWindow | None:
         low=0,
         high=len(box) - 1,
     )
+
+
+def _box_steps(generator: Generator) -> int:
+    """Steps of the boxes of a domain, of which half-spaces leave some out."""
+    return sum(math.prod(b - a + 1 for a, b in zip(s.lower, s.upper, strict=True)) for s in generator.domain)
 
 
 def _domain_digits(generator: Generator) -> NDArray[np.int64]:
