@@ -40,7 +40,7 @@ _COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
 }
 _UNARY: Final[Mapping[type[ast.unaryop], Callable[[Any], Any]]] = {
     ast.USub: operator.neg,
-    ast.Not: operator.not_,  # of what is no array: see `truth`
+    ast.Not: operator.not_,
     ast.UAdd: operator.pos,
 }
 

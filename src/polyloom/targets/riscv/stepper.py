@@ -17,6 +17,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from polyloom.analysis.affine import signed_residue
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
 from polyloom.ir.ssa_interpret import Argument
@@ -126,7 +127,10 @@ class HartStepper:
 
     def registers(self) -> Mapping[str, Mapping[str, str]]:
         x, f = self.machine.x, self.machine.f
-        named = {"pc": hex(self.pc), **{X_NAMES[n]: str(_signed(v, self.machine.isa.xlen)) for n, v in enumerate(x)}}
+        named = {
+            "pc": hex(self.pc),
+            **{X_NAMES[n]: str(signed_residue(v, self.machine.isa.xlen)) for n, v in enumerate(x)},
+        }
         floats = {F_NAMES[n]: _float_text(v) for n, v in enumerate(f)} if "f" in self.machine.isa.extensions else {}
         return {UNIT: {**named, **floats}}
 
@@ -252,10 +256,6 @@ def _program_stepper(data: bytes, image: Image, job: Job) -> HartStepper:
     return HartStepper(machine, image, data, (machine.base + machine.size) % (1 << image.isa.xlen), regions)
 
 
-def _signed(value: int, xlen: int) -> int:
-    return value - (1 << xlen) if value >> xlen - 1 else value
-
-
 def _float_value(bits: int) -> Any:
     """Value of a register: a single is boxed in ones (RISC-V unprivileged manual, "NaN Boxing")."""
     if bits >> 32 == _ONES:
@@ -269,7 +269,7 @@ def _float_text(bits: int) -> str:
 
 def _register_operand(register: Register, x: Sequence[int], f: Sequence[int], xlen: int) -> Operand:
     bank, number = register
-    value = _float_text(f[number]) if bank == "f" else str(_signed(x[number], xlen))
+    value = _float_text(f[number]) if bank == "f" else str(signed_residue(x[number], xlen))
     return Operand(register_name(register), value, register)
 
 

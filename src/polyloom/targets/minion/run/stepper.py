@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from polyloom.analysis.affine import signed_residue
 from polyloom.frontend.source import Arrays
 from polyloom.riscv import symbols
 from polyloom.riscv.disassemble import addresses, instruction_text
@@ -113,7 +114,7 @@ class MinionStepper:
         found: dict[str, Mapping[str, str]] = {}
         for hart in self._known_harts():
             pc, x, f, m = self._chip.registers(hart)
-            named = {"pc": hex(pc), **{X_NAMES[n]: str(_signed(v)) for n, v in enumerate(x)}}
+            named = {"pc": hex(pc), **{X_NAMES[n]: str(signed_residue(v, 64)) for n, v in enumerate(x)}}
             vectors = {f"f{n}": _lanes_text(lanes) for n, lanes in enumerate(f)}
             found[_hart_name(hart)] = {**named, **vectors, **{M_NAMES[n]: f"{v:#04x}" for n, v in enumerate(m)}}
         return found
@@ -239,10 +240,6 @@ def _hart_name(hart: int) -> str:
     return f"hart {hart}"
 
 
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
-
-
 def _floats(lanes: Sequence[int]) -> Iterator[Any]:
     return iter(np.array(lanes, np.uint32).view(np.float32))
 
@@ -253,14 +250,14 @@ def _lanes_text(lanes: Sequence[int]) -> str:
 
 def _value(register: Register, held: Registers) -> Any:
     bank, number = register
-    return (
-        next(_floats(held[2][number])) if bank == "f" else np.int64(_signed(held[1][number])) if bank == "x" else None
-    )
+    if bank == "f":
+        return next(_floats(held[2][number]))
+    return np.int64(signed_residue(held[1][number], 64)) if bank == "x" else None
 
 
 def _operand(hart: int, register: Register, held: Registers) -> Operand:
     bank, number = register
     if bank == "f":
         return Operand(f"f{number}", _lanes_text(held[2][number]), (bank, hart, number))
-    value = _signed(held[1][number]) if bank == "x" else held[3][number]
+    value = signed_residue(held[1][number], 64) if bank == "x" else held[3][number]
     return Operand(register_name(register), str(value), (bank, hart, number))
