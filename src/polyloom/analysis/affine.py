@@ -16,6 +16,7 @@ from typing import Final
 from polyloom.analysis.superblocks import Superblock, entry_edge
 from polyloom.ir.ssa import Address, Block, Constant, Edge, Function, Instruction, Operand, Value, successor_edges
 from polyloom.ir.ssa_types import I32, PTR
+from polyloom.twos_complement import sign_extend
 
 Atom = Operand
 ITERATION: Final = Value("", I32)
@@ -67,12 +68,6 @@ def atom_form(atom: Atom) -> Affine:
     return Affine(0, ((atom, 1),))
 
 
-def signed_residue(number: int, bits: int) -> int:
-    """The number of least magnitude that is the same modulo two to the bits."""
-    number %= 1 << bits
-    return number - (1 << bits) if number >> (bits - 1) else number
-
-
 @dataclass(slots=True)
 class AffineForms:
     """Forms of a function's values. `inside` limits what is followed to the instructions of a loop or of blocks;
@@ -95,7 +90,7 @@ class AffineForms:
     def form(self, operand: Operand, depth: int = _DEPTH) -> Affine:
         match operand:
             case Constant(_, value):
-                return Affine(signed_residue(value, self.function.pointers))
+                return Affine(sign_extend(value, self.function.pointers))
             case Address(name, offset):
                 return Affine(offset, ((Address(name), 1),))
             case Value(name):
@@ -172,7 +167,7 @@ def induction_steps(loop: Superblock, forms: AffineForms) -> dict[Value, int]:
             step = forms.form(following) - atom_form(parameter)
             # Only a constant is left of the difference: the parameter grows by it in each iteration.
             if not step.terms:
-                found[parameter] = signed_residue(step.constant, forms.function.pointers)
+                found[parameter] = sign_extend(step.constant, forms.function.pointers)
     return found
 
 

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.analysis.affine import ITERATION, Affine, in_iteration_numbers, signed_residue
+from polyloom.analysis.affine import ITERATION, Affine, in_iteration_numbers
 from polyloom.analysis.aliases import Aliases, access_size
 from polyloom.analysis.effects import MemoryEffect, is_ordered_access, memory_effect
 from polyloom.analysis.superblocks import Superblock
 from polyloom.ir.ssa import Instruction, Value
+from polyloom.twos_complement import sign_extend
 
 _UNKNOWN: Final = -1
 
@@ -82,7 +83,7 @@ def _distance(forward: bool, first: _Span, second: _Span, aliases: Aliases, vary
     difference = b - a
 
     def meets(distance: int) -> bool:
-        return -second.size < signed_residue(distance, bits) < first.size
+        return -second.size < sign_extend(distance, bits) < first.size
 
     # An address that varies otherwise may be anywhere in another iteration; in the same one, equal forms have a
     # constant difference.
@@ -91,8 +92,8 @@ def _distance(forward: bool, first: _Span, second: _Span, aliases: Aliases, vary
         return (1 if apart else 0) if forward else 1
     if difference.terms:
         return _UNKNOWN
-    stride = signed_residue(a.coefficient(ITERATION), bits)
-    return _strong_siv_test(forward, stride, signed_residue(difference.constant, bits), first, second, meets)
+    stride = sign_extend(a.coefficient(ITERATION), bits)
+    return _strong_siv_test(forward, stride, sign_extend(difference.constant, bits), first, second, meets)
 
 
 def _strong_siv_test(

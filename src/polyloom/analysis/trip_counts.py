@@ -10,11 +10,11 @@ from polyloom.analysis.affine import (
     atom_form,
     induction_steps,
     initial_values,
-    signed_residue,
 )
 from polyloom.analysis.superblocks import SideExit, Superblock
 from polyloom.ir.ssa import Constant, Function, Instruction, Value
 from polyloom.ir.ssa_types import PTR
+from polyloom.twos_complement import sign_extend
 
 
 def equality_test(loop: Superblock, e: SideExit) -> Instruction | None:
@@ -54,7 +54,7 @@ def trip_count(function: Function, loop: Superblock) -> tuple[SideExit, Affine] 
     if found is None:
         return None
     variable, coefficient, difference = found
-    step = signed_residue(basic[variable] * coefficient, function.pointers)
+    step = sign_extend(basic[variable] * coefficient, function.pointers)
     if abs(step) != 1:
         return None
     first = initial_values(function, loop)[variable]

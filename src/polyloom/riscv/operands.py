@@ -14,6 +14,7 @@ from polyloom.riscv import disassemble
 from polyloom.riscv.assembly.expressions import Lookup, constant_value, evaluate, legal_value
 from polyloom.riscv.assembly.text import Text, piece
 from polyloom.riscv.isa import F_NAMES, M_NAMES, OPERAND, X_NAMES, Field, Row, register_number
+from polyloom.twos_complement import sign_extend
 
 MNEMONIC: Final = re.compile(r"(.+?)(\.aqrl|\.aq|\.rl)?")
 """A mnemonic and the order that an atomic one may end in."""
@@ -48,11 +49,6 @@ class Addresses:
     lookup: Callable[[int], Lookup]
     relative: Mapping[int, Text]
     xlen: int
-
-
-def sign_extend(value: int, bits: int) -> int:
-    """The low bits of `value` as a two's complement number."""
-    return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
 
 
 def field_values(

@@ -14,7 +14,7 @@ from polyloom.riscv.assembly.expressions import legal_value
 from polyloom.riscv.assembly.text import Text, split_operands
 from polyloom.riscv.isa import OPERAND, X_NAMES, data_lines, register_number
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import sign_extend
+from polyloom.twos_complement import sign_extend
 
 # Instructions that also have another form of operands, which their own rows do not: symbols as addresses, and jumps to
 # registers. The table of pseudo-instructions has none of them, since it is looked up by name and number.

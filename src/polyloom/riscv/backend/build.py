@@ -13,10 +13,10 @@ from polyloom.riscv.backend.code import PHYSICAL, PSEUDO, ZERO, Bank, Op, Operan
 from polyloom.riscv.backend.pairs import copy_instruction, pair
 from polyloom.riscv.isa import X_NAMES, register_number
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import sign_extend
 from polyloom.riscv.pseudo import constant_chain, pseudo_table
 from polyloom.riscv.selects.short_branch import ShortForward
 from polyloom.riscv.selects.table import Line
+from polyloom.twos_complement import sign_extend
 
 DYNAMIC, TOWARDS_ZERO = 7, 1
 """Rounding modes."""

@@ -23,7 +23,7 @@ from polyloom.riscv.backend.push import rotate_word
 from polyloom.riscv.encode import encode
 from polyloom.riscv.isa import Instruction, Role, Row, instruction_table
 from polyloom.riscv.names import Isa
-from polyloom.riscv.operands import sign_extend
+from polyloom.twos_complement import sign_extend
 
 FUNCTION: Final = "@"
 """Begins the name of a function's first block."""

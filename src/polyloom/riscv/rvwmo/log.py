@@ -25,6 +25,7 @@ from typing import Final
 from polyloom.numerals import parse_integer
 from polyloom.riscv.isa import X_NAMES, register_number
 from polyloom.riscv.rvwmo.check import Verdict
+from polyloom.twos_complement import sign_extend
 
 _TEST: Final = re.compile(r"Test (\S+)")
 _TABLE: Final = re.compile(r"(States|Histogram)\b")
@@ -151,4 +152,4 @@ def _canonical_value(text: str) -> str:
         return text
     value = parse_integer(text, 16 if "x" in text else 10)
     # Verdicts have signed values throughout.
-    return str(value - (1 << 64) if value >= 1 << 63 else value)
+    return str(sign_extend(value, 64))

@@ -17,7 +17,6 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from polyloom.analysis.affine import signed_residue
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
 from polyloom.ir.ssa_interpret import Argument
@@ -34,6 +33,7 @@ from polyloom.targets.forms import function
 from polyloom.targets.provenance import Provenance, place_provenance
 from polyloom.targets.stepper import Code, Event, HartState, Operand, Region, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job
+from polyloom.twos_complement import sign_extend
 
 _PAGE: Final = 4096
 _ONES: Final = 0xFFFFFFFF
@@ -129,7 +129,7 @@ class HartStepper:
         x, f = self.machine.x, self.machine.f
         named = {
             "pc": hex(self.pc),
-            **{X_NAMES[n]: str(signed_residue(v, self.machine.isa.xlen)) for n, v in enumerate(x)},
+            **{X_NAMES[n]: str(sign_extend(v, self.machine.isa.xlen)) for n, v in enumerate(x)},
         }
         floats = {F_NAMES[n]: _float_text(v) for n, v in enumerate(f)} if "f" in self.machine.isa.extensions else {}
         return {UNIT: {**named, **floats}}
@@ -269,7 +269,7 @@ def _float_text(bits: int) -> str:
 
 def _register_operand(register: Register, x: Sequence[int], f: Sequence[int], xlen: int) -> Operand:
     bank, number = register
-    value = _float_text(f[number]) if bank == "f" else str(signed_residue(x[number], xlen))
+    value = _float_text(f[number]) if bank == "f" else str(sign_extend(x[number], xlen))
     return Operand(register_name(register), value, register)
 
 

@@ -18,7 +18,6 @@ from polyloom.analysis.affine import (
     affine,
     induction_steps,
     initial_values,
-    signed_residue,
 )
 from polyloom.analysis.superblocks import (
     SideExit,
@@ -34,6 +33,7 @@ from polyloom.ir.ssa_types import PTR
 from polyloom.transform.ssa.function_editing import names, on_each_function
 from polyloom.transform.ssa.materialize import materialize
 from polyloom.transform.ssa.preheaders import with_preheaders
+from polyloom.twos_complement import sign_extend
 
 Fresh = Callable[[str], str]
 
@@ -183,4 +183,4 @@ class _Selection:
         # Modulo the width of an address: steps are signed where they can be.
         step = sum(basic[atom] * c for atom, c in varying.terms if isinstance(atom, Value))
         self.variables[key] = Value(self.fresh(name), first.type)
-        self.added.append((self.variables[key], first, signed_residue(step, self.source.pointers)))
+        self.added.append((self.variables[key], first, sign_extend(step, self.source.pointers)))

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from polyloom.twos_complement import sign_extend
+
 Term = tuple[Any, ...]
 """`("const", n)`, `("var", identity)`, or an operation: add, sub, mul, and, or, xor, shl, ashr, lshr, eq, slt, ult,
 ite."""
@@ -20,8 +22,7 @@ _MASK: Final = (1 << 32) - 1
 
 def const(value: int) -> Term:
     """Constant, with the sign of an `int`."""
-    low = value & _MASK
-    return ("const", low - (1 << 32) if low >> 31 else low)
+    return ("const", sign_extend(value, 32))
 
 
 ZERO: Final = const(0)

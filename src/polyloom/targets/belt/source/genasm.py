@@ -47,6 +47,7 @@ from polyloom.targets.belt.source.ir import (
     Value,
 )
 from polyloom.targets.belt.value_types import BYTES
+from polyloom.twos_complement import sign_extend
 
 LOADS = ("load", "loads", "loadu")
 
@@ -73,12 +74,7 @@ def print_operand(operand: Operand) -> str:
         case Nothing(type):
             return f"none:{type}"
         case Constant(type, bits):
-            return f"{signed(bits, 8 * BYTES[type.width])}:{type}"
-
-
-def signed(bits: int, width: int) -> int:
-    """Signed value of the low `width` bits, in two's complement."""
-    return bits - (1 << width) if bits >> (width - 1) else bits
+            return f"{sign_extend(bits, 8 * BYTES[type.width])}:{type}"
 
 
 def _datum(datum: Data) -> str:

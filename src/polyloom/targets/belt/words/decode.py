@@ -19,6 +19,7 @@ from polyloom.targets.belt.value_types import BYTES, Type
 from polyloom.targets.belt.words import fields as w
 from polyloom.targets.belt.words.encode import encode, issue_words
 from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Operand, Program, Routine
+from polyloom.twos_complement import sign_extend
 
 # Lanes are stored as their logarithm: 1 to 128 in three bits.
 _VECTOR_BITS = 3
@@ -149,7 +150,7 @@ def _read_fields(words: _Words, word: int, op: Op, called: Sequence[str]) -> Iss
     if layout != "con":
         operands = tuple(Belt(fields[name]) for name in "abc"[: common["count"]] if name in fields)
     if fields.get("immediate"):
-        operands = (*operands[:-1], Immediate(w.sign_extend(fields["value"], 8)))
+        operands = (*operands[:-1], Immediate(sign_extend(fields["value"], 8)))
     call = op.operands[1] == MANY and op.name in ("call", "calltr")
     if call and fields["target"] >= len(called):
         raise words.wrong(f"{op.name} names routine {fields['target']} of {len(called)}", 1)
@@ -163,7 +164,7 @@ def _read_fields(words: _Words, word: int, op: Op, called: Sequence[str]) -> Iss
         w.WIDTHS[common["width"]],
         1 << common["lanes"],
         w.SCALES[fields.get("scale", 0)],
-        w.sign_extend(fields["offset"], 12) if layout == "memory" else fields.get("offset", 0),
+        sign_extend(fields["offset"], 12) if layout == "memory" else fields.get("offset", 0),
         fields.get("delay", 0),
         _literal(words, common["count"], fields["literal"]) if layout == "con" else 0,
         0 if call else fields.get("target", 0),

@@ -76,8 +76,3 @@ def get_field(word: int, field: Field) -> int:
 def put_field(value: int, field: Field) -> int:
     """Value shifted to its field; it fits, or the encoder refuses it."""
     return value << field[0]
-
-
-def sign_extend(value: int, bits: int) -> int:
-    """Signed value of so many bits, in two's complement."""
-    return value - (1 << bits) if value >> bits - 1 else value

@@ -19,6 +19,7 @@ from polyloom.ir.ssa_intrinsics import apply_intrinsic
 from polyloom.ir.ssa_semantics import float_arithmetic
 from polyloom.ir.ssa_types import F32, F64
 from polyloom.targets.belt.isa import OPS
+from polyloom.twos_complement import sign_extend
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,6 @@ Lanes = tuple[Lane, ...]
 _FLOATS: Final = {32: F32, 64: F64}
 # The canonical quiet NaN: IEEE 754 leaves payloads open, and a program's bits must not depend on who computed them.
 _NAN: Final = {32: 0x7FC00000, 64: 0x7FF8000000000000}
-
-
-def signed(bits: int, width: int) -> int:
-    """Signed value of the low `width` bits, in two's complement."""
-    return bits - (1 << width) if bits >> (width - 1) else bits
 
 
 def compute(name: str, width: int, result: int, operands: Sequence[Lanes], lanes: int) -> tuple[Lanes, ...]:
@@ -92,7 +88,7 @@ def _compute_scalar(name: str, width: int, result: int, given: Sequence[int]) ->
     if name in _BINARY:
         return _BINARY[name](width, given[0], given[1])
     if name in _SIGNED:
-        return int(_SIGNED[name](signed(given[0], width), signed(given[1], width)))
+        return int(_SIGNED[name](sign_extend(given[0], width), sign_extend(given[1], width)))
     if name in _UNARY:
         return _UNARY[name](width, given[0])
     if name in _TERNARY:
@@ -111,7 +107,7 @@ def _overflow_family(stem: str, mode: str, width: int, given: Sequence[int]) -> 
     """Add, sub or mul in a mode of overflow: exact first, then clamped (ss, us), refused (sx, ux) or left to wrap or
     widen."""
     is_signed = mode[:1] == "s"
-    a, b = (signed(lane, width) if is_signed else lane for lane in given)
+    a, b = (sign_extend(lane, width) if is_signed else lane for lane in given)
     exact = _FAMILY[stem](a, b)
     least, most = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
     if mode in ("ss", "us"):
@@ -134,7 +130,7 @@ def _divide(width: int, a: int, b: int, is_signed: bool, remainder: bool) -> int
     if b == 0:
         return NaR("division by zero")
     if is_signed:
-        a, b = signed(a, width), signed(b, width)
+        a, b = sign_extend(a, width), sign_extend(b, width)
     # Python's `//` rounds down. The least number by -1 leaves the width and wraps in `_compute_lane`.
     quotient = abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
     return a - quotient * b if remainder else quotient
@@ -148,7 +144,7 @@ def _rotate_left(width: int, a: int, b: int) -> int:
 
 _UNARY: Final[dict[str, Callable[[int, int], int]]] = {
     "not": lambda _, a: ~a,
-    "abs": lambda width, a: abs(signed(a, width)),
+    "abs": lambda width, a: abs(sign_extend(a, width)),
     "clz": lambda width, a: width - a.bit_length(),
     "ctz": lambda width, a: (a & -a).bit_length() - 1 if a else width,
     "pop": lambda _, a: a.bit_count(),
@@ -171,7 +167,7 @@ _BINARY: Final[dict[str, Callable[[int, int, int], int | NaR]]] = {
     "maxu": lambda _, a, b: max(a, b),
     "shl": lambda width, a, b: a << b % width,
     "shru": lambda width, a, b: a >> b % width,
-    "shrs": lambda width, a, b: signed(a, width) >> b % width,
+    "shrs": lambda width, a, b: sign_extend(a, width) >> b % width,
     "rotl": _rotate_left,
     "divs": lambda width, a, b: _divide(width, a, b, True, False),
     "divu": lambda width, a, b: _divide(width, a, b, False, False),
@@ -182,7 +178,7 @@ _BINARY: Final[dict[str, Callable[[int, int, int], int | NaR]]] = {
 _TERNARY: Final[dict[str, Callable[[int, int, int, int], int]]] = {
     "muladd": lambda _, a, b, c: a * b + c,
     "shladd": lambda width, a, b, c: (a << c % width) + b,
-    "shrsadd": lambda width, a, b, c: (signed(a, width) >> c % width) + b,
+    "shrsadd": lambda width, a, b, c: (sign_extend(a, width) >> c % width) + b,
 }
 _SIGNED: Final[dict[str, Callable[[int, int], int]]] = {
     "lsss": lambda a, b: a < b,
@@ -268,12 +264,12 @@ def _clamp(number: int, least: int, most: int) -> int:
 
 
 _CONVERSIONS: Final[dict[str, Callable[[int, int, int], int | NaR]]] = {
-    "widens": lambda width, _, a: signed(a, width),
+    "widens": lambda width, _, a: sign_extend(a, width),
     "widenu": lambda _width, _, a: a,
     "narrow": lambda _width, _, a: a,
-    "narrowss": lambda width, result, a: _clamp(signed(a, width), -(1 << (result - 1)), (1 << (result - 1)) - 1),
+    "narrowss": lambda width, result, a: _clamp(sign_extend(a, width), -(1 << (result - 1)), (1 << (result - 1)) - 1),
     "narrowus": lambda _width, result, a: _clamp(a, 0, (1 << result) - 1),
-    "stof": lambda width, result, a: _integer_to_float(signed(a, width), result),
+    "stof": lambda width, result, a: _integer_to_float(sign_extend(a, width), result),
     "utof": lambda _, result, a: _integer_to_float(a, result),
     "ftos": lambda width, result, a: _truncate_float(as_float(a, width), result, True),
     "ftou": lambda width, result, a: _truncate_float(as_float(a, width), result, False),
@@ -333,13 +329,13 @@ def _remaining_mask(n: Lane, width: int, lanes: int) -> tuple[Lanes, ...]:
     any is."""
     if not isinstance(n, int):
         return (n,) * lanes, (n,)
-    count = signed(n, width)
+    count = sign_extend(n, width)
     return tuple(int(k >= count) for k in range(lanes)), (int(count < lanes),)
 
 
 def _widen_vector(lanes: Lanes, width: int, is_signed: bool) -> tuple[Lanes, ...]:
     """Vector of twice the width in two halves, low lanes first: the result has the bytes of two vectors."""
-    wide = tuple(signed(x, width) % (1 << 2 * width) if is_signed and isinstance(x, int) else x for x in lanes)
+    wide = tuple(sign_extend(x, width) % (1 << 2 * width) if is_signed and isinstance(x, int) else x for x in lanes)
     return wide[: len(wide) // 2], wide[len(wide) // 2 :]
 
 

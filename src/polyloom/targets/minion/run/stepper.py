@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from polyloom.analysis.affine import signed_residue
 from polyloom.frontend.source import Arrays
 from polyloom.riscv import symbols
 from polyloom.riscv.disassemble import addresses, instruction_text
@@ -34,6 +33,7 @@ from polyloom.targets.minion.words.program import load
 from polyloom.targets.provenance import Provenance, place_provenance
 from polyloom.targets.stepper import Code, Event, HartState, Operand, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job, Loaded
+from polyloom.twos_complement import sign_extend
 
 if TYPE_CHECKING:
     from polyloom._native.minion import Chip
@@ -114,7 +114,7 @@ class MinionStepper:
         found: dict[str, Mapping[str, str]] = {}
         for hart in self._known_harts():
             pc, x, f, m = self._chip.registers(hart)
-            named = {"pc": hex(pc), **{X_NAMES[n]: str(signed_residue(v, 64)) for n, v in enumerate(x)}}
+            named = {"pc": hex(pc), **{X_NAMES[n]: str(sign_extend(v, 64)) for n, v in enumerate(x)}}
             vectors = {f"f{n}": _lanes_text(lanes) for n, lanes in enumerate(f)}
             found[_hart_name(hart)] = {**named, **vectors, **{M_NAMES[n]: f"{v:#04x}" for n, v in enumerate(m)}}
         return found
@@ -252,12 +252,12 @@ def _value(register: Register, held: Registers) -> Any:
     bank, number = register
     if bank == "f":
         return next(_floats(held[2][number]))
-    return np.int64(signed_residue(held[1][number], 64)) if bank == "x" else None
+    return np.int64(sign_extend(held[1][number], 64)) if bank == "x" else None
 
 
 def _operand(hart: int, register: Register, held: Registers) -> Operand:
     bank, number = register
     if bank == "f":
         return Operand(f"f{number}", _lanes_text(held[2][number]), (bank, hart, number))
-    value = signed_residue(held[1][number], 64) if bank == "x" else held[3][number]
+    value = sign_extend(held[1][number], 64) if bank == "x" else held[3][number]
     return Operand(register_name(register), str(value), (bank, hart, number))

@@ -17,8 +17,8 @@ from typing import Final
 from polyloom.riscv.disassemble import addresses
 from polyloom.riscv.encode import decode, expand_compressed
 from polyloom.riscv.isa import Instruction
-from polyloom.riscv.operands import sign_extend
 from polyloom.targets.minion.words.isa import ISA
+from polyloom.twos_complement import sign_extend
 
 # Double and triple buffering write the same CSR with two to four words; larger sets are counters or addresses.
 _MOST: Final = 4

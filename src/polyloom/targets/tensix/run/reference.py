@@ -21,6 +21,7 @@ from polyloom.targets.tensix.run.tile import Tile
 from polyloom.targets.tensix.source.driver import FACES, Per
 from polyloom.targets.tensix.source.oracle.interpret import Kernel, State, interpret, prepare
 from polyloom.targets.tensix.words.isa import Member
+from polyloom.twos_complement import sign_extend
 
 Array = NDArray[Any]
 BITS: Final = "dst"
@@ -96,9 +97,5 @@ class Reference:
 
 
 def _arguments(kernel: Kernel, inputs: Arrays) -> list[int]:
-    return [_signed(argument_bits(p.name, inputs)) for p in kernel.function.parameters]
-
-
-def _signed(number: int) -> int:
     # The interpreter of SSA form has integers as signed numbers.
-    return number - (1 << 32) if number >> 31 == 1 else number
+    return [sign_extend(argument_bits(p.name, inputs), 32) for p in kernel.function.parameters]

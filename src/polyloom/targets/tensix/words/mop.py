@@ -16,6 +16,7 @@ from typing import Final
 
 from polyloom.targets.tensix.words.decode import Decoded
 from polyloom.targets.tensix.words.program import Item
+from polyloom.twos_complement import sign_extend
 
 Slots = tuple[int | None, ...]
 """The nine words of configuration; None is not known."""
@@ -30,6 +31,8 @@ _MOST: Final = 36
 _LUI, _OP_IMM, _STORE, _BRANCH, _JALR, _JAL, _SYSTEM = 0x37, 0x13, 0x23, 0x63, 0x67, 0x6F, 0x73
 _LEAVES: Final = (_JALR, _JAL, _SYSTEM)
 _WORD: Final = 0xFFFFFFFF
+_IMMEDIATE: Final = 12
+"""Bits of immediates of I-, S- and B-type (RISC-V unprivileged manual, immediate encoding variants)."""
 
 
 def attach_mop_configuration(items: Sequence[Item], labels: Mapping[int, str]) -> list[Item]:
@@ -74,7 +77,7 @@ def _jump_targets(items: Sequence[Item]) -> Iterator[int]:
             continue
         if word & 0x7F == _BRANCH:
             low = word >> 31 << 11 | (word >> 7 & 1) << 10 | (word >> 25 & 63) << 4 | word >> 8 & 15
-            yield item.address + 2 * _sign_extend(low) & _WORD
+            yield item.address + 2 * sign_extend(low, _IMMEDIATE) & _WORD
         elif word & 0x7F == _JAL:
             low = (word >> 12 & 255) << 11 | (word >> 20 & 1) << 10 | word >> 21 & 0x3FF
             yield item.address + 2 * (low - (word >> 31 << 19)) & _WORD
@@ -101,7 +104,7 @@ def _configuration_stores(items: Sequence[Item], entered: Collection[int]) -> It
         elif kind == _LUI:
             known[target] = word & 0xFFFFF000
         elif kind == _OP_IMM and word >> 12 & 7 == 0 and source in known:
-            known[target] = known[source] + _sign_extend(word >> 20) & _WORD
+            known[target] = known[source] + sign_extend(word >> 20, _IMMEDIATE) & _WORD
         # Any other instruction may write its destination; branches have no destination field.
         elif kind != _BRANCH:
             known.pop(target, None)
@@ -111,13 +114,8 @@ def _configuration_stores(items: Sequence[Item], entered: Collection[int]) -> It
 def _slot_index(word: int, base: int | None) -> int | None:
     if base is None:
         return None
-    offset = base + _sign_extend(word >> 25 << 5 | word >> 7 & 31) - _FIRST & _WORD
+    offset = base + sign_extend(word >> 25 << 5 | word >> 7 & 31, _IMMEDIATE) - _FIRST & _WORD
     return offset // 4 if offset < 4 * SLOTS else None
-
-
-def _sign_extend(bits: int) -> int:
-    # Immediates of I- and S-type have 12 bits (RISC-V unprivileged manual, immediate encoding variants).
-    return bits - 0x1000 if bits & 0x800 else bits
 
 
 def expand_mop(mop: Decoded, slots: Slots, mask_high: int | None) -> list[int] | None:

@@ -16,6 +16,7 @@ from polyloom.targets.belt.map.schedule.graph import LEAF, LEAVES, Graph, Node, 
 from polyloom.targets.belt.source.ir import Address, Constant, Loop, Nothing, Op, Operand, Order, Value
 from polyloom.targets.belt.value_types import BYTES, Type, Width
 from polyloom.targets.belt.words.program import Immediate
+from polyloom.twos_complement import sign_extend
 
 
 def immediate_value(op: str, operands: Sequence[Operand], number: int) -> int | None:
@@ -213,7 +214,8 @@ def external_node(operand: Operand, addresses: Mapping[str, int], number: int) -
     """Leaf node for an operand from outside: a con, or a fillx from the value's home."""
     match operand:
         case Constant(type, bits):
-            return Node("con", (), (Value(str(_signed(operand)), type),), type.width, literal=bits)
+            literal = sign_extend(bits, 8 * BYTES[type.width])
+            return Node("con", (), (Value(str(literal), type),), type.width, literal=bits)
         case Address(name, offset):
             literal = (addresses[name] + offset) % (1 << 32)
             return Node("con", (), (Value(f"@{name}", operand.type),), "w", literal=literal)
@@ -221,11 +223,6 @@ def external_node(operand: Operand, addresses: Mapping[str, int], number: int) -
             return Node("fillx", (), (operand,), operand.type.width, home=operand)
         case _:
             raise AssertionError(f"a None is made of {number}")
-
-
-def _signed(constant: Constant) -> int:
-    bits = 8 * BYTES[constant.type.width]
-    return constant.bits - (1 << bits) if constant.bits >> (bits - 1) else constant.bits
 
 
 def _is_void_store(op: Op) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from polyloom.targets.minion.words.tensor_words import EVENTS, encode
+from polyloom.twos_complement import sign_extend
 
 TURN_LOAD: Final = encode("tensor_load", start=16).value
 """The bit of a load that tells which half it writes."""
@@ -46,14 +47,9 @@ def refresh_registers() -> list[str]:
     return [*lines, "fmv.x.w zero, f31"]
 
 
-def signed(value: int) -> int:
-    """Number of 64 bits as `li` takes it."""
-    return value - (1 << 64) if value >> 63 else value
-
-
 def li(register: str, value: int) -> str:
     """A constant."""
-    return f"li {register}, {signed(value)}"
+    return f"li {register}, {sign_extend(value, 64)}"
 
 
 def add_scaled(register: str, index: str, step: int, to: str) -> list[str]:

@@ -34,6 +34,7 @@ from polyloom.targets.tensix.source.lower.trees import (
 )
 from polyloom.targets.tensix.source.operations import PREFIX, VECTOR, called_operation
 from polyloom.transform.ssa.function_editing import names
+from polyloom.twos_complement import sign_extend
 
 ENABLE_ALL: Final = (3, 10)
 """Immediates of SFPENCC: flags in use, all set."""
@@ -290,8 +291,7 @@ class _Lowering:
         return made
 
     def _literal(self, bits: int) -> Value:
-        signed = bits - (1 << 32) if bits >> 31 else bits
-        return self._emit("splat", (Constant(I32, signed),), self._new("literal"))
+        return self._emit("splat", (Constant(I32, sign_extend(bits, 32)),), self._new("literal"))
 
     def _new(self, name: str) -> Value:
         return Value(self.fresh(name), VECTOR)

@@ -30,6 +30,7 @@ from polyloom.targets.tensix.source.lower.shapes import CONSTANTS, PINNED, REGIS
 from polyloom.targets.tensix.source.operations import VECTOR, called_operation
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.transform.ssa.function_editing import names, with_operands
+from polyloom.twos_complement import sign_extend
 
 ZERO, ONE, MINUS_ONE = vector_constant(0), vector_constant(0x3F800000), vector_constant(0xBF800000)
 _SIGN: Final = 1 << 31
@@ -244,8 +245,8 @@ class _Selection:
     def _select_difference(self, a: Operand, b: Operand, result: Value) -> None:
         """Integer difference a - b."""
         bits = self._known_bits(b)
-        if bits is not None and _fits_12_bits(-_signed(bits)):
-            self._emit("SFPIADD.i", (a,), (-_signed(bits), 5), result)
+        if bits is not None and _fits_12_bits(-sign_extend(bits, 32)):
+            self._emit("SFPIADD.i", (a,), (-sign_extend(bits, 32), 5), result)
         else:
             self._emit("SFPIADD", (a, b), (6,), result)
 
@@ -253,8 +254,8 @@ class _Selection:
         # SFPIADD with a 12-bit immediate saves the load of a literal and a register.
         for one, other in (a, b), (b, a):
             bits = self._known_bits(other)
-            if bits is not None and _fits_12_bits(_signed(bits)):
-                return self._emit("SFPIADD.i", (one,), (_signed(bits), 5), result)
+            if bits is not None and _fits_12_bits(sign_extend(bits, 32)):
+                return self._emit("SFPIADD.i", (one,), (sign_extend(bits, 32), 5), result)
         return self._emit("SFPIADD", (a, b), (4,), result)
 
     def _select_add_number(self, a: Operand, number: Operand, result: Value) -> None:
@@ -325,10 +326,6 @@ def _register(number: Operand) -> Instruction:
 def _constant_value(operand: Operand) -> int:
     assert isinstance(operand, Constant), "an immediate, as the verifier says"
     return operand.value
-
-
-def _signed(bits: int) -> int:
-    return bits - (1 << 32) if bits >> 31 else bits
 
 
 def _fits_12_bits(number: int) -> bool:

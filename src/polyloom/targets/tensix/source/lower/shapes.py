@@ -23,6 +23,7 @@ from polyloom.ir.ssa_types import I32
 from polyloom.targets.tensix.source.operations import VECTOR, operations
 from polyloom.targets.tensix.words.isa import Instruction as Row
 from polyloom.targets.tensix.words.isa import Member, instructions_by_name, spelling_key
+from polyloom.twos_complement import sign_extend
 
 INTO: Final = ".into"
 CONSTANTS: Final[Mapping[int, int]] = {0x3F56594B: 8, 0: 9, 0x3F800000: 10, 0xBF800000: 11}
@@ -228,8 +229,7 @@ def sets_flags(found: Machine) -> bool:
 
 def vector_constant(bits: int) -> Constant:
     """Vector constant, its bits taken as signed as SSA form has them."""
-    low = bits & 0xFFFFFFFF
-    return Constant(VECTOR, low - (1 << 32) if low >> 31 else low)
+    return Constant(VECTOR, sign_extend(bits, 32))
 
 
 def constant_register(operand: Constant) -> int:

@@ -28,6 +28,7 @@ from polyloom.targets.tensix.source.oracle.state import (
     unite_masks,
 )
 from polyloom.targets.tensix.words.isa import Instruction
+from polyloom.twos_complement import sign_extend
 
 MAXIMUM: Final = 9
 """Mode of SFPSWAP in which D gets the greater value. Mode 15 is another name of it in the vendor's conversions."""
@@ -265,7 +266,7 @@ def _shuffle(state: State, row: Instruction, word: int) -> set[int]:
     if mode in (3, 4):
         return _write_register(state, target, lanes.rotate_rows(state, source, mode))
     if mode in (5, 6):
-        amount: Any = _sign_extend_12(word >> 12 & 0xFFF) if mode == 6 else source
+        amount: Any = sign_extend(word >> 12 & 0xFFF, 12) if mode == 6 else source
         name = "sfpshft_i" if mode == 6 else "sfpshft_v"
         return _write_register(
             state, target, lanes.apply_operation(state, name, [state.registers[word >> 12 & 15], amount, 0])[0]
@@ -296,10 +297,6 @@ def _write_register(state: State, target: int, value: Vector) -> set[int]:
         return set()
     state.write(target, value)
     return {target}
-
-
-def _sign_extend_12(bits12: int) -> int:
-    return bits12 - 4096 if bits12 >> 11 else bits12
 
 
 _COMPUTES: Final[dict[str, str]] = {
@@ -380,7 +377,7 @@ def _decode_operands(state: State, name: str, word: int, mode: int) -> tuple[str
             return "sfplutfp32_6r", [*r[:3], *r[4:7], r[3], mode & 7]
         case "SFPIADD":
             if mode & 1:
-                return "sfpiadd_i", [c, _sign_extend_12(immediate), 5]
+                return "sfpiadd_i", [c, sign_extend(immediate, 12), 5]
             return "sfpiadd_v", [d, c, mode & 2 | 4]
         case "SFPSHFT":
             return _decode_shift(state, c, d, immediate, mode)
@@ -432,7 +429,7 @@ def _decode_shift(state: State, c: Vector, d: Vector, immediate: int, mode: int)
     arithmetic = mode & 2 if blackhole else 0
     if not mode & 1:
         return "sfpshft_v", [d, c, arithmetic]
-    return "sfpshft_i", [c if blackhole and mode & 4 else d, _sign_extend_12(immediate), arithmetic]
+    return "sfpshft_i", [c if blackhole and mode & 4 else d, sign_extend(immediate, 12), arithmetic]
 
 
 def gather_indirect(state: State) -> Vector:
