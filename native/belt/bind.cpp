@@ -158,6 +158,8 @@ nb::dict finished(Model& model, const Program& program, bool returned) {
         executed.append(nb::cast(std::vector<uint64_t>(first, first + routine.bundles)));
     }
     made["executed"] = executed;
+    const auto& rows = model.over_time.rows();
+    made["over_time"] = nb::make_tuple(model.over_time.step(), nb::bytes(rows.data(), rows.size() * sizeof(uint64_t)));
     made["transfers"] = transfers;
     return made;
 }
@@ -170,7 +172,7 @@ nb::object fault_of(const Faulted& f) {
 
 // The dictionary of a run, or the tuple of a fault.
 nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, Bytes, bool>>& ranges,
-               const std::vector<Operand>& arguments, uint64_t most_cycles, size_t most_events) {
+               const std::vector<Operand>& arguments, uint64_t most_cycles, size_t most_events, bool account) {
     std::vector<Range> memory;
     for (const auto& [base, bytes, writable] : ranges) memory.push_back({base, bytes.shape(0), bytes.data(), writable});
     std::vector<Value> values;
@@ -178,7 +180,7 @@ nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, By
     if (values.size() != decoded.program.routines[0].parameters.size())
         throw nb::value_error("the routine has another number of parameters");
     bool interrupted = false;
-    Options options{most_cycles, most_events, [&] {
+    Options options{most_cycles, most_events, account, [&] {
                         nb::gil_scoped_acquire acquire;
                         return !(interrupted = PyErr_CheckSignals() != 0);
                     }};
@@ -270,7 +272,8 @@ POLYLOOM_MODULE(belt, m) {
              nb::arg("stations"), nb::arg("scratch"), nb::arg("latencies"), nb::arg("code"))
         .def_prop_ro("parameters", [](const Decoded& d) { return kinds_of(d.program.routines[0].parameters); })
         .def_prop_ro("results", [](const Decoded& d) { return kinds_of(d.program.routines[0].results); })
-        .def("run", &run, nb::arg("ranges"), nb::arg("arguments"), nb::arg("most_cycles"), nb::arg("most_events"));
+        .def("run", &run, nb::arg("ranges"), nb::arg("arguments"), nb::arg("most_cycles"), nb::arg("most_events"),
+             nb::arg("account") = false);
     nb::class_<Stepped>(m, "Stepper")
         .def(nb::init<const Decoded&, const std::vector<std::tuple<uint32_t, Bytes, bool>>&,
                       const std::vector<Operand>&>(),

@@ -8,7 +8,7 @@ namespace polyloom::belt {
 namespace {
 
 constexpr uint64_t patience = uint64_t(1) << 22;  // bundles between two questions whether to go on
-constexpr size_t most_depth = 256, most_scopes = 64;
+constexpr size_t most_depth = 256, most_scopes = 64, most_snapshots = 512;
 
 }  // namespace
 
@@ -21,6 +21,13 @@ Model::Model(const Program& program, Memory memory, Options options)
 
 bool Model::run(std::span<const Value> arguments) {
     start(arguments);
+    if (options.account) over_time.start(executed.size(), most_snapshots, 1);
+    // A part of the run up to each snapshot: within a part nobody asks for one.
+    while (over_time.next < options.most_cycles) {
+        if (advance(over_time.next)) return true;
+        if (counters.cycles < over_time.next) return false;
+        over_time.take(executed);
+    }
     return advance(options.most_cycles);
 }
 

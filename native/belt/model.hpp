@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 
+#include "account/snapshots.hpp"
 #include "compute.hpp"
 #include "memory.hpp"
 #include "program.hpp"
@@ -50,6 +51,8 @@ struct Told {
 struct Options {
     uint64_t most_cycles = 1'000'000'000;
     size_t most_events = 0;
+    // Whether executions of bundles are also kept over time.
+    bool account = false;
     // Asked now and then; the run ends where it gives false.
     std::function<bool()> go_on = [] { return true; };
 };
@@ -74,6 +77,7 @@ class Model {
     Record record;
     // By bundle, how often it was executed; by operation, how often a transfer happened.
     std::vector<uint64_t> executed, taken;
+    Snapshots over_time;  // of `executed`
 
   private:
     // A result on its way, in the order of its drop: latency, slot, first or second. A load is sampled when it drops,

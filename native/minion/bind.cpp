@@ -127,6 +127,8 @@ nb::dict told(Chip& chip, const Result& result) {
             account.append(nb::make_tuple(thread, pc, own.issued, own.turn, own.front, stalls));
         }
     made["account"] = account, made["lives"] = chip.lives;
+    const auto& rows = chip.passed.rows();
+    made["over_time"] = nb::make_tuple(chip.passed.width(), nb::bytes(rows.data(), rows.size() * sizeof(uint64_t)));
     made["cut"] = chip.spans.cut == Spans::WHOLE ? nb::object(nb::none()) : nb::object(nb::int_(chip.spans.cut));
     return made;
 }

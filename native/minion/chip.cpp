@@ -48,7 +48,7 @@ Chip::Chip(const Options& options, const Parameters& parameters)
     ahead = AHEAD;
     record.on = hazards_on(), spans.most = options.most_spans;
     for (uint32_t n = 0; (options.trace || options.account) && options.timed && n < seats.size(); ++n)
-        timelines.emplace_back(spans, n, options.account ? &account : nullptr, options.trace);
+        timelines.emplace_back(spans, n, options.account ? &account : nullptr, &passed, options.trace);
     for (uint32_t n = 0; n < shires.size(); ++n) shires[n].number = n;
     for (uint32_t n = 0; n < minions.size(); ++n) {
         MinionState& minion = minions[n];

@@ -140,6 +140,7 @@ struct Chip {
     std::vector<Reason> reasons;  // of a deadlock
     Spans spans;                  // of the trace
     Account account;              // of cycles, where it is asked for
+    Columns passed{PASSED_KINDS, PASSED_COLUMNS};
     std::vector<uint64_t> lives;  // of the account: cycles of each hart up to its end
     // That of a hart, if there is a trace in time.
     Timeline* timeline(uint32_t hart) { return timelines.empty() ? nullptr : &timelines[hart]; }

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "account/columns.hpp"
+
 namespace polyloom::minion {
 
 // Tracks: 0 and 1 the cores, 2 to 9 the classes of operations, 10 to 13 the banks of the shire whose number `owner` is,
@@ -41,11 +43,14 @@ enum class Stall : uint8_t {
 // those in which it issues, those before an issue in which the other hart had the slot, those that it waited for
 // something, by Stall, and the others before an issue, behind taken branches and at the start.
 struct Passed {
-    static constexpr size_t STALLS = 19;
+    static constexpr size_t STALLS = 18;
     uint64_t issued = 0, turn = 0, front = 0;
     std::array<uint64_t, STALLS> stalls{};
 };
 using Account = std::array<std::unordered_map<uint64_t, Passed>, 2>;
+// The same over time, of all harts.
+enum PassedKind : size_t { ISSUED, TURN, FRONT, STALL, PASSED_KINDS = STALL + Passed::STALLS };
+constexpr size_t PASSED_COLUMNS = 512;
 
 // All spans of a run. There are at most so many; the first that is not kept tells where the trace ends.
 class Spans {
@@ -72,8 +77,8 @@ class Timeline {
     static constexpr uint32_t CORE = 0, VECTOR = 14, WAITS = 16, MEMORY = 18;
 
     // `account` is null where there is only a trace, and `traced` false where there is only an account.
-    Timeline(Spans& spans, uint32_t hart, Account* account = nullptr, bool traced = true)
-        : spans(spans), account(account), minion(hart / 2), thread(hart & 1), traced(traced) {}
+    Timeline(Spans& spans, uint32_t hart, Account* account = nullptr, Columns* columns = nullptr, bool traced = true)
+        : spans(spans), account(account), columns(columns), minion(hart / 2), thread(hart & 1), traced(traced) {}
 
     // An instruction issues, and occupies its unit in [from, to), and the issue slot for `holds` cycles; it would have
     // issued in `due`, had the other hart not had its turn. It is kept with the next one, unless it is withdrawn.
@@ -108,18 +113,19 @@ class Timeline {
         spans.add({from, to, minion, WAITS + thread, uint64_t(why), pc});
     }
 
-    // Cycles of the account up to the hart's end, at most those of the run. What its last instruction would have had
+    // Cycles of the account up to the hart's end, at most those of the run. What its last instructions would have had
     // beyond them is taken back.
     uint64_t end(uint64_t cycles) {
         commit();
-        if (counted <= cycles || !place) return std::min(counted, cycles);
-        const auto take = [this, cycles](uint64_t& from) {
-            const uint64_t taken = std::min(from, counted - cycles);
-            from -= taken, counted -= taken;
-        };
-        take(place->issued), take(place->turn), take(place->front);
-        for (uint64_t& stall : place->stalls) take(stall);
-        return counted;
+        for (size_t n = 0; n < last.size() && counted > cycles; ++n) {
+            const Stretch& own = last[(newest + last.size() - n) % last.size()];
+            const uint64_t from = std::max(own.from, cycles);
+            if (!own.count || from >= counted) continue;
+            *own.count -= counted - from;
+            columns->take_back(own.kind, from, counted);
+            counted = from;
+        }
+        return std::min(counted, cycles);
     }
 
     std::bitset<256> loaded;  // registers whose value a load brings
@@ -132,10 +138,8 @@ class Timeline {
     // Every cycle once: what an earlier wait or issue has counted is not counted again.
     void count_issue() {
         Passed& own = at(pending.pc);
-        const uint64_t due = std::max(pending_due, counted), start = std::max(pending.start, due);
-        own.front += due - counted, own.turn += start - due;
-        const uint64_t behind = std::max(start, pending.start + pending_holds);
-        own.issued += behind - start, counted = behind;
+        count(FRONT, own.front, pending_due), count(TURN, own.turn, pending.start);
+        count(ISSUED, own.issued, pending.start + pending_holds);
     }
     // An instruction that issues and then waits, as at a barrier, has issued before.
     void count_wait(Stall why, uint64_t from, uint64_t to, uint64_t pc) {
@@ -143,13 +147,31 @@ class Timeline {
         from = std::max(from, counted);
         if (from >= to) return;
         Passed& own = at(pc);
-        own.front += from - counted, own.stalls[size_t(why)] += to - from, counted = to;
+        count(FRONT, own.front, from), count(STALL + size_t(why), own.stalls[size_t(why)], to);
+    }
+    // The cycles up to `to` that are not counted yet are of one kind.
+    void count(size_t kind, uint64_t& sum, uint64_t to) {
+        if (to <= counted) return;
+        sum += to - counted;
+        columns->add(kind, counted, to);
+        newest = (newest + 1) % last.size();
+        last[newest] = {counted, kind, &sum};
+        counted = to;
     }
 
     static constexpr uint64_t BRANCH = 2;  // idle cycles behind a taken branch, or of the other hart's turn
 
     Spans& spans;
     Account* account;
+    Columns* columns;  // beside an account
+    // What was counted last, of which more may be taken back than an instruction has.
+    struct Stretch {
+        uint64_t from = 0;
+        size_t kind = 0;
+        uint64_t* count = nullptr;
+    };
+    std::array<Stretch, 16> last{};
+    size_t newest = 0;
     Passed* place = nullptr;
     uint64_t known = ~uint64_t(0), counted = 0, pending_due = 0, pending_holds = 1;
     uint32_t minion, thread;

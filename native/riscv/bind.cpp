@@ -37,15 +37,21 @@ struct Owned {
     Hart<P> hart;
 };
 
-// By halfword of the code: rd, rs1, rs2, rs3, latency, cycles of a taken branch, cycles that its unit is held.
-using Costs = std::vector<std::array<uint8_t, 7>>;
+// By halfword of the code: rd, rs1, rs2, rs3, latency, cycles of a taken branch, cycles that its unit is held, and
+// whether rd comes from the memory. Without any the hart counts executions alone.
+using Costs = std::vector<std::array<uint8_t, 8>>;
 
 struct Machine {
     Machine(int xlen, uint32_t extensions, uint64_t base, uint64_t size, uint64_t code_base, uint64_t code_size,
             const std::optional<Costs>& costs)
         : memory(base, size) {
         if (size < 8 || !memory.holds(code_base, code_size)) throw nb::value_error("the code is not within the memory");
-        if (costs) {
+        if (costs && costs->empty()) {
+            if (xlen == 32)
+                hart = std::make_unique<Owned<Counted32>>(extensions, memory, code_base, code_size);
+            else
+                hart = std::make_unique<Owned<Counted64>>(extensions, memory, code_base, code_size);
+        } else if (costs) {
             if (xlen == 32)
                 hart = std::make_unique<Owned<Paced32>>(extensions, memory, code_base, code_size);
             else
@@ -63,7 +69,7 @@ struct Machine {
     auto visit(auto action) {
         return std::visit([&](auto& owned) { return action(owned->hart); }, hart);
     }
-    // Of a hart that counts; nothing of others.
+    // Of a hart that takes time; nothing of others.
     void pace(auto action) {
         visit([&]<class P>(Hart<P>& h) {
             if constexpr (P::Timing::PRESENT) action(h.timing);
@@ -73,15 +79,17 @@ struct Machine {
         timing.base = code_base, timing.costs.clear();
         for (const auto& row : costs) {
             if (std::max({row[0], row[1], row[2], row[3]}) > InOrder::NONE) throw nb::value_error("no such register");
-            timing.costs.push_back({row[0], row[1], row[2], row[3], row[4], row[5], row[6]});
+            const uint8_t rd = row[0] == InOrder::NONE ? InOrder::NOWHERE : row[0];
+            timing.costs.push_back({rd, row[1], row[2], row[3], row[4], row[5], row[6], row[7]});
         }
-        timing.costs.emplace_back();  // what stands outside
-        timing.counts.resize(timing.costs.size());
+        timing.costs.push_back({.rd = InOrder::NOWHERE});  // what stands outside
+        timing.waits.resize(timing.costs.size());
+        timing.over_time.start(InOrder::LOSSES + 1, InOrder::MOST_SNAPSHOTS, 1);
     }
 
     Block memory;
-    std::variant<std::unique_ptr<Owned<Plain32>>, std::unique_ptr<Owned<Plain64>>, std::unique_ptr<Owned<Paced32>>,
-                 std::unique_ptr<Owned<Paced64>>>
+    std::variant<std::unique_ptr<Owned<Plain32>>, std::unique_ptr<Owned<Plain64>>, std::unique_ptr<Owned<Counted32>>,
+                 std::unique_ptr<Owned<Counted64>>, std::unique_ptr<Owned<Paced32>>, std::unique_ptr<Owned<Paced64>>>
         hart;
 };
 
@@ -254,17 +262,37 @@ POLYLOOM_MODULE(riscv, m) {
         machine.pace([&](const InOrder& timing) { clock = timing.clock; });
         return clock;
     });
-    hart.def_prop_ro("paces", [](Machine& machine) {
-        nb::list made;
-        machine.pace([&](const InOrder& timing) {
-            for (size_t n = 0; n < timing.counts.size(); ++n) {
-                const Paces& own = timing.counts[n];
-                if (!own.executed) continue;
-                const auto& [a, b, c, unit] = own.waited;
-                made.append(nb::make_tuple(n, own.executed, own.jumped, nb::make_tuple(a, b, c, unit),
-                                           nb::make_tuple(own.writer[0], own.writer[1], own.writer[2])));
+    // By place of an instruction that was executed: the place and how often.
+    hart.def_prop_ro("executed", [](Machine& machine) {
+        std::vector<std::pair<size_t, int64_t>> made;
+        machine.visit([&]<class P>(Hart<P>& h) {
+            if constexpr (P::COUNTED) {
+                const std::vector<int64_t> found = h.code->executions();
+                for (size_t n = 0; n < found.size(); ++n)
+                    if (found[n]) made.emplace_back(n, found[n]);
             }
         });
+        return made;
+    });
+    hart.def_prop_ro("waits", [](Machine& machine) {
+        nb::dict made;
+        machine.pace([&](const InOrder& timing) {
+            for (size_t n = 0; n < timing.waits.size(); ++n) {
+                const Waits& own = timing.waits[n];
+                nb::list operands;
+                for (size_t k = 0; k < 3; ++k) {
+                    if (own.result[k]) operands.append(nb::make_tuple(own.result[k], own.writer[k], false));
+                    if (own.data[k]) operands.append(nb::make_tuple(own.data[k], own.loader[k], true));
+                }
+                if (own.jumped || own.unit || operands.size())
+                    made[nb::int_(n)] = nb::make_tuple(own.jumped, own.unit, operands);
+            }
+        });
+        return made;
+    });
+    hart.def_prop_ro("over_time", [](Machine& machine) {
+        std::optional<std::pair<uint64_t, std::vector<uint64_t>>> made;
+        machine.pace([&](const InOrder& timing) { made.emplace(timing.over_time.step(), timing.over_time.rows()); });
         return made;
     });
     m.def("search", &search_width, nb::arg("xlen"), nb::arg("inputs"), nb::arg("target"), nb::arg("steps"),

@@ -47,12 +47,37 @@ void Code<P>::add(X base, X size, const uint8_t* bytes) {
 
 template <class P>
 void Code<P>::flush() {
+    if constexpr (P::COUNTED) fold(folded);
     for (const Chunk& chunk : chunks)
         for (size_t n = 0; n < chunk.used; ++n)
             if (Range* range = range_of(chunk.places[n].pc))
                 range->places[X(chunk.places[n].pc - range->base) / 2] = nullptr;
     chunks.clear(), stubs.clear(), waiting.clear();
     hidden = nullptr;
+}
+
+// Adds executions of all that is decoded: sums of entries along each block, which ends where `run` does.
+template <class P>
+void Code<P>::fold(std::vector<int64_t>& found) const {
+    if constexpr (P::COUNTED)
+        for (const Chunk& chunk : chunks) {
+            int64_t times = 0;
+            for (size_t n = 0; n < chunk.used; ++n) {
+                const Decoded<P>& d = chunk.places[n];
+                if (!d.run) continue;
+                times += d.entries.count;
+                if (times) count(found, d.pc, times);
+                if (d.run == 1) times = 0;
+            }
+        }
+}
+
+template <class P>
+void Code<P>::count(std::vector<int64_t>& found, X pc, int64_t times) const {
+    const X place = X(pc - ranges.front()->base) / 2;
+    if (place >= ranges.front()->size / 2) return;
+    if (found.size() <= place) found.resize(place + 1);
+    found[place] += times;
 }
 
 template <class P>

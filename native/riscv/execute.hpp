@@ -143,7 +143,8 @@ template <class P>
 typename Hart<P>::Place Hart<P>::alone(Place from) {
     single[0] = *from;
     if (from->fused) single[0].step = plain_step(*from, code->custom);
-    single[0].run = 1;
+    single[0].run = 1, single[0].entries = {};
+    single[0].entries.add(1);
     single[1].pc = X(from->pc + from->bytes);
     return &single[0];
 }
@@ -171,7 +172,10 @@ Outcome Hart<P>::run(X from, X until, uint64_t most) {
         const bool whole = first->run <= rest;
         const int64_t now = whole ? rest : 1;
         limit = most - uint64_t(rest - now);
+        if (whole) first->entries.add(1);
         drive(whole ? first : alone(first), now - (whole ? first->run : 1));
+        if constexpr (P::COUNTED)
+            if (!whole) code->count_alone(single[0].pc, single[0].entries.count);
         rest -= now - left;
         if (!paused) return outcome(most - uint64_t(rest));
     }

@@ -11,6 +11,7 @@
 //   MISALIGNED    `trap`, `perform`, or `round_down` the address
 //   TRANSLATED    whether `translate` is called for every access to data
 //   FUSED         whether pairs of instructions become one step: more code, more speed
+//   COUNTED       whether executions are counted by instruction: one addition per block that is entered
 //   control, call, breakpoint, trap, fetch, translate
 //                 static functions over the hart: control registers, ecall, ebreak, a trap that the hart takes itself,
 //                 an address where no code is yet, and an address of data
@@ -56,6 +57,18 @@ using Action = void (*)(Hart<P>&, const Decoded<P>*, int64_t);
 // the number of instructions from here to the end of the block: who enters a block pays for all of it, and who leaves
 // it before its end gets the rest back. Links between traces have a `run` of 0. Of a custom instruction, `imm` is the
 // word.
+//
+// `entries` are those of blocks here, less the leaves in front of here: summed up to an instruction of a block they are
+// its executions (basic-block profile; Knuth and Stevenson 1973).
+template <bool COUNTED>
+struct Entries {
+    void add(int64_t) const {}
+};
+template <>
+struct Entries<true> {
+    void add(int64_t times) const { count += times; }
+    mutable int64_t count = 0;
+};
 template <class P>
 struct Decoded {
     Action<P> step;
@@ -65,6 +78,7 @@ struct Decoded {
     uint16_t op;  // an Op, or from CUSTOM on the number of a custom row
     uint8_t run, rd, rs1, rs2, rs3;
     uint8_t rm : 3, bytes : 4, fused : 1;
+    [[no_unique_address]] Entries<P::COUNTED> entries = {};
 };
 
 inline constexpr uint16_t CUSTOM = 0x1000, NO_OP = 0x0fff;
@@ -117,6 +131,16 @@ struct Code {
     // How many instructions and links are decoded, and the bytes that these and the ranges hold.
     size_t decoded() const;
     size_t held() const;
+    // Executions by halfword of the first range, of a policy that counts them.
+    std::vector<int64_t> executions() const {
+        std::vector<int64_t> found = folded;
+        fold(found);
+        return found;
+    }
+    // Of one instruction that was executed as a copy.
+    void count_alone(X pc, int64_t times) {
+        if constexpr (P::COUNTED) count(folded, pc, times);
+    }
 
     uint32_t extensions;
     X alignment;
@@ -147,6 +171,8 @@ struct Code {
     Decoded<P>* room(size_t count);
     void hide(Decoded<P>& place);
     void reveal();
+    void fold(std::vector<int64_t>& found) const;
+    void count(std::vector<int64_t>& found, X pc, int64_t times) const;
 
     Range none{0, 0, nullptr, nullptr};
     Range* recent = &none;
@@ -155,6 +181,7 @@ struct Code {
     std::deque<Decoded<P>> stubs;
     std::unordered_map<X, std::vector<Decoded<P>*>> waiting;
     std::vector<Decoded<P>> made;
+    std::vector<int64_t> folded;  // executions of what was decoded before the last flush
     X stop = X(-1);
     Decoded<P>* hidden = nullptr;
     Action<P> behind = nullptr;

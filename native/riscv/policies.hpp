@@ -348,7 +348,7 @@ struct Plain {
     using Timing = Untimed;
     using State = Output;
     static constexpr Misaligned MISALIGNED = Misaligned::trap;
-    static constexpr bool TRANSLATED = false, FUSED = true;
+    static constexpr bool TRANSLATED = false, FUSED = true, COUNTED = false;
     // Instructions of a trace, which fit `run`, a byte. A machine whose harts take turns after each instruction has 1:
     // then no instruction need be taken out of a longer block.
     static constexpr size_t LONGEST = 250;

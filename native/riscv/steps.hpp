@@ -35,12 +35,24 @@ POLYLOOM_INLINE void enter(Hart<P>& h, const Decoded<P>* d, int64_t left) {
     left -= d->run;
     if (left < 0) [[unlikely]]
         return exhausted(h, d, left);
+    d->entries.add(1);
     return resume(h, d, left);
+}
+
+// The rest of a block, from an instruction on or behind it, is left out: its executions are taken back.
+template <class P>
+POLYLOOM_INLINE void leave_before(const Decoded<P>* d) {
+    if (d->run) d->entries.add(-1);
+}
+template <class P>
+POLYLOOM_INLINE void leave_behind(const Decoded<P>* d) {
+    if (d->run > 1) (d + 1)->entries.add(-1);
 }
 
 // The run ends before the instruction. Where the limit ends it as well, that is what is said.
 template <class P>
 POLYLOOM_COLD void end(Hart<P>& h, const Decoded<P>* d, int64_t left, Cause cause, uint64_t value) {
+    leave_before(d);
     if (left + d->run == 0) return exhausted(h, d, left);
     h.pc = d->pc, h.left = left + d->run;
     h.ended = {cause, d->pc, value, 0, 0};
@@ -50,17 +62,28 @@ POLYLOOM_COLD void end(Hart<P>& h, const Decoded<P>* d, int64_t left, Cause caus
 // The run ends behind the instruction.
 template <class P>
 POLYLOOM_COLD void end_behind(Hart<P>& h, const Decoded<P>* d, int64_t left, Cause cause, uint64_t value) {
+    leave_behind(d);
     h.pc = typename P::X(d->pc + d->bytes), h.left = left + d->run - 1;
     h.ended = {cause, d->pc, value, 0, 0};
     h.running = h.paused = false;
 }
 
+// The instruction is through, and goes on elsewhere.
+template <class P>
+POLYLOOM_COLD void leave(Hart<P>& h, const Decoded<P>* d, int64_t left, Answer answer) {
+    leave_behind(d);
+    return enter(h, h.at(typename P::X(answer.value)), left + d->run - 1);
+}
+
 template <class P>
 POLYLOOM_COLD void fail(Hart<P>& h, const Decoded<P>* d, int64_t left, Cause cause, uint64_t value) {
-    if (left + d->run == 0) return exhausted(h, d, left);
+    if (left + d->run == 0) {
+        leave_before(d);
+        return exhausted(h, d, left);
+    }
     h.place = d, h.left = left;
     const Answer answer = P::trap(h, d->pc, cause, value);
-    if (answer.kind == Answer::jump) return enter(h, h.at(typename P::X(answer.value)), left + d->run - 1);
+    if (answer.kind == Answer::jump) return leave(h, d, left, answer);
     if (answer.kind == Answer::wait) return end(h, d, left, Cause::wait, 0);
     if (answer.kind == Answer::leave) return end_behind(h, d, left, answer.cause, answer.value);
     return end(h, d, left, cause, value);
@@ -74,7 +97,7 @@ POLYLOOM_COLD void finish(Hart<P>& h, const Decoded<P>* d, int64_t left, Answer 
         case Answer::wait: return end(h, d, left, Cause::wait, 0);
         case Answer::trap: return fail(h, d, left, answer.cause, answer.value);
         case Answer::leave: return end_behind(h, d, left, answer.cause, answer.value);
-        case Answer::jump: return enter(h, h.at(typename P::X(answer.value)), left + d->run - 1);
+        case Answer::jump: return leave(h, d, left, answer);
         default: return fail(h, d, left, Cause::illegal, 0);
     }
 }
@@ -144,6 +167,7 @@ POLYLOOM_COLD void cut(Hart<P>& h, const Decoded<P>* d, int64_t left) {
     const Answer answer = P::fetch(h, typename P::X(pc + there));
     if (answer.kind == Answer::done) {
         const int64_t all = left + d->run;
+        leave_before(d);
         h.code->flush();
         return enter(h, h.at(pc), all);
     }

@@ -117,7 +117,7 @@ std::function<void(int64_t)> poll(const Progress& progress) {
 
 std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies& latencies,
                               const std::vector<bool>& pipelined, int64_t hop_delay, bool trace, bool check_only,
-                              const Progress& progress, bool first_fault) {
+                              const Progress& progress, bool first_fault, bool account) {
     std::vector<tcpa::Placement> placements;
     for (const auto& [config, row, column, inputs] : placed) {
         tcpa::Placement& placement = placements.emplace_back(tcpa::Placement{config, row, column, {}});
@@ -131,7 +131,7 @@ std::vector<tcpa::Result> run(const std::vector<Placed>& placed, const Latencies
     }
     const tcpa::Machine table = machine(latencies, pipelined, hop_delay);
     nb::gil_scoped_release release;
-    return tcpa::run(placements, table, {trace, check_only, poll(progress), nullptr, first_fault});
+    return tcpa::run(placements, table, {trace, check_only, poll(progress), nullptr, first_fault, account});
 }
 
 // One configuration on terms; its inputs are numbers of terms, 8 bytes each.
@@ -289,6 +289,11 @@ POLYLOOM_MODULE(tcpa, m) {
         .def_ro("first_issue", &tcpa::Result::first_issue)
         .def_ro("issues", &tcpa::Result::issues)
         .def_ro("executed", &tcpa::Result::executed)
+        .def_prop_ro("held",
+                     [](const tcpa::Result& r) {
+                         const auto& rows = r.held.rows();
+                         return nb::make_tuple(r.held.step(), nb::bytes(rows.data(), rows.size() * sizeof(uint64_t)));
+                     })
         .def_ro("feedback_high", &tcpa::Result::feedback_high)
         .def_ro("input_high", &tcpa::Result::input_high)
         .def_ro("report", &tcpa::Result::report)
@@ -309,7 +314,7 @@ POLYLOOM_MODULE(tcpa, m) {
         .def("restore", [](tcpa::Stepper& s, const Saved& saved) { s.restore(*saved.state); }, nb::arg("saved"));
     m.def("run", &run, nb::arg("placements"), nb::arg("latencies"), nb::arg("pipelined"), nb::arg("hop_delay"),
           nb::arg("trace") = false, nb::arg("check_only") = false, nb::arg("progress") = nb::none(),
-          nb::arg("first_fault") = false);
+          nb::arg("first_fault") = false, nb::arg("account") = false);
     bind_terms(m);
     m.def("run_terms", &run_terms, nb::arg("config"), nb::arg("inputs"), nb::arg("latencies"), nb::arg("pipelined"),
           nb::arg("hop_delay"), nb::arg("terms"));

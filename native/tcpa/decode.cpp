@@ -26,6 +26,7 @@ Code decoded(const Instruction& words, const Unit& unit, uint32_t feedback, bool
     code.opcode = words.opcode;
     code.branch = words.branch;
     code.latency = unit.latency[words.opcode];
+    code.holds = unit.pipelined ? 1 : code.latency;
     for (const Operand& source : words.sources) {
         code.file[code.sources] = source.file == File::io ? File::fd : source.file;
         if (source.file == File::immediate)

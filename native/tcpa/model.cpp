@@ -79,6 +79,7 @@ class Rectangle {
         return !active_.empty() ? now + 1 : std::min({readers_.next(), writers_.next(), activation()});
     }
     void cycle(int64_t now);
+    void account();
     Result finish();
     void check_end() const;
     void count();
@@ -158,6 +159,8 @@ class Rectangle {
     Streams readers_, writers_;
     std::vector<Buffer<uint8_t>> written_;  // by output array and word
     int64_t first_issue_ = -1, last_write_ = -1;
+    static constexpr size_t MOST_SNAPSHOTS = 512;
+    std::vector<uint64_t> held_;  // empty without an account
     bool uniform_ = true;
     std::vector<BankAccess>* accesses_ = nullptr;  // where a debugger wants them
 
@@ -356,6 +359,9 @@ void Rectangle<M>::connect() {
 
 template <Mode M>
 void Rectangle<M>::cycle(int64_t now) {
+    // Time starts with the first issue.
+    while (first_issue_ >= 0 && uint64_t(now - first_issue_) >= result_.held.next) [[unlikely]]
+        result_.held.take(held_);
     stream(readers_, now);
     stream(writers_, now);
     while (activation() <= now) {
@@ -482,9 +488,11 @@ void Rectangle<M>::element(Element& element, int64_t now) {
         ++code.executed;
         if constexpr (Static)
             if (code.coverage) code.coverage->executed = true;
-        if (code.opcode != opcode_nop)
+        if (code.opcode != opcode_nop) {
             issue(element, unit, code, now);
-        else if (code.outside)
+            if (unit.held) [[unlikely]]
+                *unit.held += code.holds;
+        } else if (code.outside)
             fail(Cause::outside_program, now, element.index, unit.unit, "the program ends without halting");
         if (!branch(element, unit, code)) {
             unit.at = nullptr;
@@ -496,6 +504,16 @@ void Rectangle<M>::element(Element& element, int64_t now) {
         element.slot = 0;
         ++element.step;
     }
+}
+
+// Counts for the account over time what instructions that issue hold their units for, by class and unit.
+template <Mode M>
+void Rectangle<M>::account() {
+    held_.resize(config_.classes.size() * machine_.units.size());
+    result_.held.start(held_.size(), MOST_SNAPSHOTS, 1);
+    for (Element& element : elements_)
+        for (UnitState& unit : element.running)
+            unit.held = &held_[size_t(element.number) * machine_.units.size() + size_t(unit.unit)];
 }
 
 // Drops the units that halted.
@@ -883,6 +901,7 @@ std::vector<Result> run_all(std::span<const Placement> placements, const Machine
     for (const Placement& placement : placements) {
         rectangles.emplace_back(placement, machine, nullptr, options.terms, options.first_fault);
         elements += int64_t(placement.config->rows) * placement.config->columns;
+        if (options.account) rectangles.back().account();
     }
     for (int64_t now = -1;;) {
         if (options.poll && (passed += elements) >= 1 << 20) options.poll(now), passed = 0;

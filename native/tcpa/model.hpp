@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "account/snapshots.hpp"
 #include "config.hpp"
 
 namespace polyloom::tcpa {
@@ -154,6 +155,9 @@ struct Result {
     std::vector<ClassCounts> by_class;
     // How often an element of a class executed each instruction, by class, unit, instruction.
     std::vector<std::vector<std::vector<int64_t>>> executed;
+    // Cycles that units are held by what they issued, by class and unit, of all its elements: from the first issue on,
+    // where the account is asked for.
+    Snapshots held;
     Trace trace;
     Report report;
 };
@@ -171,6 +175,7 @@ struct Options {
     // Throws the first fault in time. Otherwise it is the first that is found, which may be of a later cycle (a second
     // write, seen when it issues) or of an earlier one (tokens that are looked at when the next one is taken).
     bool first_fault = false;
+    bool account = false;
 };
 
 // A value that an element takes or gives, relative to the element's start; `type` is what the instruction takes or

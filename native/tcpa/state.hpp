@@ -35,7 +35,7 @@ struct Code {
     uint8_t to_general = 0, to_feedback = 0, to_output = 0;
     std::array<File, max_sources> file{};  // rd, fd for any FIFO, immediate
     uint8_t signals = 0;
-    uint16_t latency = 0;
+    uint16_t latency = 0, holds = 1;         // and cycles until the unit may issue again
     std::array<Word, max_sources> source{};  // a register, or an immediate
     Function function = nullptr;
     std::vector<const Code*> targets;
@@ -113,6 +113,7 @@ struct UnitState {
     int32_t unit;
     int64_t free = 0;
     const std::vector<Code>* program = nullptr;
+    uint64_t* held = nullptr;  // of the account: cycles of all such units of the class
 
     size_t pc() const { return size_t(at - program->data()); }
 };

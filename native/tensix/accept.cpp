@@ -340,7 +340,8 @@ void Tile::occupy(int thread, Unit unit, const Entry& entry, const Timing& timin
     }
     fronts[size_t(thread)].gate.pop();
     if (accounting) [[unlikely]]
-        tally.accepted[size_t(thread)] = cycle + 1, tally.add(thread, Why::ACCEPTED + uint32_t(unit), entry.pc);
+        tally.begin(cycle), tally.accepted[size_t(thread)] = cycle + 1,
+                            tally.add(thread, Why::ACCEPTED + uint32_t(unit), entry.pc);
     UnitState& used = units[size_t(unit)];
     used.last = thread, ++used.accepted, moved = true;
     if (moves_data(unit)) return;  // its time is that of its work

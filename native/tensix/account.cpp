@@ -9,6 +9,7 @@ namespace polyloom::tensix {
 
 // Once a cycle, behind accept().
 void Tile::count_cycle() {
+    tally.begin(cycle);
     for (int t = 0; t < THREADS; ++t) {
         if (tally.accepted[size_t(t)] == cycle + 1) continue;
         const auto [why, pc] = reason(t);

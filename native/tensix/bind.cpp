@@ -172,7 +172,18 @@ POLYLOOM_MODULE(tensix, m) {
         .def_ro("ignored_mmio", &Tile::ignored_mmio)
         .def_rw("ignore_mmio", &Tile::ignore_mmio)
         .def_rw("tracing", &Tile::tracing)
-        .def_rw("accounting", &Tile::accounting)
+        .def_prop_rw(
+            "accounting", [](Tile& t) { return t.accounting; },
+            [](Tile& t, bool accounts) {
+                if (accounts && !t.accounting) t.tally.over_time.start(t.tally.sums.size(), Tally::MOST_SNAPSHOTS, 1);
+                t.accounting = accounts;
+            })
+        .def_prop_ro("over_time",
+                     [](Tile& t) {
+                         const auto& rows = t.tally.over_time.rows();
+                         return nb::make_tuple(t.tally.over_time.step(),
+                                               nb::bytes(rows.data(), rows.size() * sizeof(uint64_t)));
+                     })
         .def_prop_ro("tally",
                      [](Tile& t) {
                          std::vector<std::tuple<int, int, uint32_t, uint64_t>> all;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "account/snapshots.hpp"
 #include "banks.hpp"
 #include "core.hpp"
 #include "front.hpp"
@@ -139,7 +140,16 @@ struct Why {
 
 // Cycles of threads by reason and address of the word, or of the core's instruction where there is no word.
 struct Tally {
+    static constexpr size_t REASONS = Why::ENDED + 1;
+    static constexpr size_t MOST_SNAPSHOTS = 512;
+
+    // Before anything of a cycle is counted: a tile of a grid may have slept through several snapshots.
+    void begin(uint64_t cycle) {
+        while (cycle >= over_time.next) [[unlikely]]
+            over_time.take(sums);
+    }
     void add(int thread, uint32_t why, uint32_t pc) {
+        ++sums[size_t(thread) * REASONS + why];
         const uint64_t key = uint64_t(pc) << 16 | why << 2 | uint32_t(thread);
         Last& own = last[size_t(thread)];
         if (key != own.key) [[unlikely]]
@@ -152,7 +162,9 @@ struct Tally {
     };
     std::unordered_map<uint64_t, uint64_t> counts;
     std::array<Last, THREADS> last{};
-    std::array<uint64_t, THREADS> accepted{};  // behind the cycle in which a unit last accepted a thread's word
+    std::array<uint64_t, THREADS * REASONS> sums{};  // of all addresses
+    Snapshots over_time;                             // of `sums`
+    std::array<uint64_t, THREADS> accepted{};        // behind the cycle in which a unit last accepted a thread's word
 };
 
 struct Tile {

@@ -6,22 +6,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import polyloom as pl
-from polyloom.diagnostics import PolyloomError
 from polyloom.riscv.source_lines import Lines
 from polyloom.run.instance import Result
 from polyloom.targets.account import Account
 from polyloom.targets.minion.run import account as minion
 from polyloom.targets.tensix.run import account as tensix
 
-_KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
-_SIZES: Mapping[str, Mapping[str, int]] = {
+KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
+PLACES: Mapping[str, Mapping[str, int]] = {
     "tcpa:2x2": {"NI": 4, "NJ": 5, "NK": 3},
     "belt": {"NI": 4, "NJ": 5, "NK": 3},
     "riscv": {"NI": 4, "NJ": 5, "NK": 3},
@@ -33,12 +31,12 @@ _SIZES: Mapping[str, Mapping[str, int]] = {
 
 @cache
 def ran(place: str) -> Result:
-    return run("gemm.py", place, _SIZES[place])
+    return run("gemm.py", place, PLACES[place])
 
 
 def run(kernel: str, place: str, sizes: Mapping[str, int]) -> Result:
     """Run with everything that there is to record."""
-    compiled = pl.compile(str(_KERNELS / kernel), on=place)
+    compiled = pl.compile(str(KERNELS / kernel), on=place)
     instance = compiled.prepare_instance(sizes, {})
     given = (
         {}
@@ -53,7 +51,7 @@ def account_of(result: Result) -> Account:
     return result.account
 
 
-@pytest.mark.parametrize("place", _SIZES)
+@pytest.mark.parametrize("place", PLACES)
 def test_the_classes_sum_to_units_times_cycles(place: str) -> None:
     found, result = account_of(ran(place)), ran(place)
     assert sum(found.categories.values()) == found.units * found.cycles > 0
@@ -101,12 +99,12 @@ def test_the_belt_counts_slots() -> None:
 
 
 def test_an_account_is_only_made_when_it_is_asked_for() -> None:
-    compiled = pl.compile(str(_KERNELS / "gemm.py"), on="riscv").prepare_instance({}, {})
-    result = compiled.measure(dict(_SIZES["riscv"]), fill="random")
+    compiled = pl.compile(str(KERNELS / "gemm.py"), on="riscv").prepare_instance({}, {})
+    result = compiled.measure(dict(PLACES["riscv"]), fill="random")
     assert result.execution.counted is None
     assert "account" not in result.data
     # Asked for afterwards, the run is repeated.
-    assert result.account == replace(account_of(ran("riscv")), timeline=None)
+    assert result.account == account_of(ran("riscv"))
 
 
 def test_wrong_counts_are_refused() -> None:
@@ -115,23 +113,7 @@ def test_wrong_counts_are_refused() -> None:
     assert tensix.account(tensix.CycleCounts((tally,)), 100, Lines()).unit_cycles == 100
     with pytest.raises(ValueError, match="unit-cycles"):
         tensix.account(tensix.CycleCounts(((*tally, (0, 5, 0, 1)),)), 100, Lines())
-    passed = (0, 0x1000, 60, 0, 10, (0,) * 19)
+    passed = (0, 0x1000, 60, 0, 10, (0,) * 18)
     assert minion.account(minion.CycleCounts((passed,), (70, 0)), 100, {}, Lines()).unit_cycles == 200
     with pytest.raises(ValueError, match="unit-cycles"):
         minion.account(minion.CycleCounts((passed, passed), (70, 0)), 100, {}, Lines())
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("place", [*_SIZES, "tcpa:3x2", "belt:tin", "riscv:rv32imc"])
-@pytest.mark.parametrize("path", sorted(_KERNELS.glob("*.py")), ids=lambda path: path.stem)
-def test_all_examples(path: Path, place: str) -> None:
-    """The constructor of an account checks its sum."""
-    try:
-        compiled = pl.compile(str(path), on=place)
-        sizes = dict.fromkeys(compiled.signature.sizes, 8)
-        result = run(path.name, place, sizes)
-    except PolyloomError as error:
-        # What a machine refuses has no account, which other tests look at.
-        assert error.diagnostics[0].exit_code != 70
-        return
-    assert account_of(result).unit_cycles == sum(account_of(result).categories.values())

@@ -77,8 +77,10 @@ class Code:
         arguments: list[Operand],
         most_cycles: int,
         most_events: int,
+        account: bool = False,
     ) -> dict[str, Any] | tuple[int, int, int, str | None, str | None, int, str]:
-        """`ranges` are (address, bytes, writable). A tuple is a fault: its number, routine, bundle, slot, operation,
+        """`ranges` are (address, bytes, writable). With `account`, `over_time` has a step and the executions of all
+        bundles at multiples of it, 64 bits each. A tuple is a fault: its number, routine, bundle, slot, operation,
         cycle and what is wrong."""
 
 @final

@@ -74,6 +74,9 @@ class Result(TypedDict):
     other hart had the slot, before an issue behind a branch, and stalls by what for (native/minion/timeline.hpp)."""
     lives: list[int]
     """By hart: its cycles up to its end, which the account has."""
+    over_time: tuple[int, bytes]
+    """The same of all harts over time: cycles of a column, and in each column those by kind (issued, the other hart's
+    turn, before an issue, then stalls), 64 bits each."""
     cut: int | None
     """The first cycle of which the trace does not have everything."""
 

@@ -17,21 +17,31 @@ class Hart:
         size: int,
         code_base: int,
         code_size: int,
-        costs: Sequence[tuple[int, int, int, int, int, int, int]] | None = None,
+        costs: Sequence[tuple[int, int, int, int, int, int, int, int]] | None = None,
     ) -> None:
         """`extensions` is a set as polyloom.riscv.header.extension_bits writes it. With `costs`, by halfword of the
-        code, the hart counts (native/riscv/paced.hpp): rd, rs1, rs2, rs3 (f registers from 32 on, 64 none), latency,
-        cycles of a taken branch, cycles that its unit is held. Raises ValueError for code outside the memory,
-        MemoryError where there is not enough."""
+        code, the hart takes time (native/riscv/paced.hpp): rd, rs1, rs2, rs3 (f registers from 32 on, 64 none),
+        latency, cycles of a taken branch, cycles that its unit is held, and 1 where rd comes from the memory. With an
+        empty list it counts executions alone. Raises ValueError for code outside the memory, MemoryError where there is
+        not enough."""
 
     @property
     def clock(self) -> int:
-        """Cycles of a hart that counts; 0 of others."""
+        """Cycles of a hart that takes time; 0 of others."""
 
     @property
-    def paces(self) -> list[tuple[int, int, int, tuple[int, int, int, int], tuple[int, int, int]]]:
-        """Of each instruction that was executed by a hart that counts: its halfword, executions, cycles behind a taken
-        branch, cycles waited by operand and for the unit, and the halfwords of who wrote what was waited for."""
+    def executed(self) -> list[tuple[int, int]]:
+        """Halfwords of instructions, and how often a hart that counts has executed each."""
+
+    @property
+    def waits(self) -> dict[int, tuple[int, int, list[tuple[int, int, bool]]]]:
+        """By halfword of an instruction that a hart lost cycles for: those behind it when it was taken, those for its
+        unit, and for its operands, with the halfword of who wrote what was waited for, and whether from the memory."""
+
+    @property
+    def over_time(self) -> tuple[int, list[int]] | None:
+        """Of a hart that takes time: a step, and what it had counted at multiples of it, five numbers each: cycles in
+        which it issued, that it waited for results, for data of the memory, for its unit, behind branches."""
 
     x: list[int]
     """The 32 integer registers, unsigned; what is assigned to x0 is ignored."""

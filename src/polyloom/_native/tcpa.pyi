@@ -142,6 +142,11 @@ class Result:
         stands for all beyond its program."""
 
     @property
+    def held(self) -> tuple[int, bytes]:
+        """With `account`: a step, and cycles that units are held by what they issued, by class and unit of all its
+        elements, at multiples of the step from the first issue on; 64 bits each."""
+
+    @property
     def feedback_high(self) -> list[list[int]]:
         """By class and fd: the greatest occupancy in any element."""
 
@@ -223,6 +228,7 @@ def run(
     check_only: bool = False,
     progress: Callable[[int], None] | None = None,
     first_fault: bool = False,
+    account: bool = False,
 ) -> list[Result]:
     """Runs configurations whose first elements stand at (row, column), each with the words of its arrays (anything for
     an output).

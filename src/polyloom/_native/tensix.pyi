@@ -81,6 +81,10 @@ class Tile:
         """Of an account, in no order: thread, why (native/tensix/tile.hpp), address, cycles."""
 
     @property
+    def over_time(self) -> tuple[int, bytes]:
+        """Of an account: a step, and cycles by thread and reason at multiples of it, 64 bits each."""
+
+    @property
     def events(self) -> list[Event]:
         """Of the trace, in the order of acceptance."""
 

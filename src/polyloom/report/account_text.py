@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final, cast
 
-from polyloom.targets.account import Account, Category
+from polyloom.targets.account import CATEGORIES, Account, Category, Timeline
 from polyloom.targets.account_advice import largest_loss, percent
 from polyloom.targets.target import Json
 
@@ -49,7 +49,7 @@ def _hottest(account: Account, statements: Mapping[int, str]) -> str:
 
 
 def as_json(account: Account) -> dict[str, Json]:
-    """Account as plain values: totals, classes with their details, lines, loops, units."""
+    """Account as plain values: totals, classes with their details, lines, loops, units, and classes over time."""
     total = account.unit_cycles
     return {
         "unit_cycles": total,
@@ -63,7 +63,17 @@ def as_json(account: Account) -> dict[str, Json]:
         "by_unit": dict[str, Json](account.unit_totals),
         "hottest_line": account.hottest or None,
         "advice": account.advice,
+        "timeline": _timeline(account.timeline),
     }
+
+
+def _timeline(timeline: Timeline | None) -> Json:
+    """Account over time: cycles of a column, and by class the unit-cycles of each column."""
+    if timeline is None:
+        return None
+    names = [name for name in CATEGORIES if any(name in column for column in timeline.slices)]
+    classes: dict[str, Json] = {name: [column.get(name, 0) for column in timeline.slices] for name in names}
+    return {"step": timeline.step, "classes": classes}
 
 
 def _line(account: Account, line: int, unit_cycles: int) -> dict[str, Json]:

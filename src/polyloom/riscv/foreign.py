@@ -23,7 +23,7 @@ from polyloom.riscv import symbols
 from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.model import Machine
 from polyloom.riscv.names import Isa
-from polyloom.riscv.timing.core import Core, Pace
+from polyloom.riscv.timing.core import Core, CycleCounts
 
 _PLACE: Final = re.compile(r"(?P<name>[^:\[\]]+)(?::(?P<type>[a-z]+[0-9]*))?(?P<extents>(?:\[[0-9]{1,18}\])*)")
 _TYPES: Final = {f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)} | {
@@ -48,7 +48,7 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Result of a run: outputs, exit code, executed instructions, standard output, the addresses of the first
-    instructions, and of a hart that counts its cycles and what each instruction took.
+    instructions, and what a hart that counts has counted.
     """
 
     outputs: dict[str, np.ndarray[Any, Any]]
@@ -56,8 +56,7 @@ class Outcome:
     instructions: int
     output: bytes
     executed: NDArray[np.uint64]
-    cycles: int = 0
-    paces: tuple[Pace, ...] = ()
+    counts: CycleCounts | None = None
 
 
 def resolve_place(text: str, known: Mapping[str, tuple[int, int]]) -> Place:
@@ -112,9 +111,7 @@ def run_program(
     taken = {name: _output_extent(name, resolve_place(name, known)) for name in wanted}
     done = machine.run(limit=limit, watch=watch, record=record)
     outputs = {name: _read_array(machine, address, dtype, shape) for name, (address, dtype, shape) in taken.items()}
-    return Outcome(
-        outputs, done.exit_code or 0, done.instructions, machine.output, done.executed, machine.clock, machine.paces
-    )
+    return Outcome(outputs, done.exit_code or 0, done.instructions, machine.output, done.executed, machine.counts)
 
 
 def _check_input(name: str, place: Place, array: np.ndarray[Any, Any]) -> None:

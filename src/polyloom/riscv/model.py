@@ -24,7 +24,7 @@ from polyloom.riscv.encode import decode
 from polyloom.riscv.header import extension_bits
 from polyloom.riscv.image import Image
 from polyloom.riscv.names import Isa
-from polyloom.riscv.timing.core import Core, Pace, describe_paces, instruction_costs
+from polyloom.riscv.timing.core import COUNTS, Core, CycleCounts, describe_paces, instruction_costs
 
 RA, SP, A0 = 1, 2, 10
 # In the order of the enumeration in native/riscv/hart.hpp, whose numbers the native run returns.
@@ -75,8 +75,9 @@ class Machine:
         code = [s for s in image.segments if s.is_code]
         start, stop = min(s.address for s in code), max(s.address + s.size for s in code)
         self._image: Final = image
+        self._core: Final = core
         self._start: Final = start
-        costs = None if core is None else instruction_costs(image, core)
+        costs = None if core is None else instruction_costs(image, core) if core.is_timed else []
         try:
             # An image may name addresses far apart, and the memory is one span: refused here, before the system runs
             # out of memory.
@@ -121,14 +122,15 @@ class Machine:
         return self._hart.moved
 
     @property
-    def clock(self) -> int:
-        """Cycles of a hart that counts; 0 of others."""
-        return self._hart.clock
-
-    @property
-    def paces(self) -> tuple[Pace, ...]:
-        """What each instruction took, of a hart that counts; nothing of others."""
-        return describe_paces(self._image, self._start, self._hart.paces)
+    def counts(self) -> CycleCounts | None:
+        """What a hart that counts has counted; None of others."""
+        if self._core is None:
+            return None
+        paces = describe_paces(self._image, self._start, self._hart.executed, self._hart.waits)
+        if (found := self._hart.over_time) is None:
+            return CycleCounts(sum(pace.executed for pace in paces), paces, is_timed=False)
+        step, counts = found
+        return CycleCounts(self._hart.clock, paces, True, step, np.array(counts, np.int64).reshape(-1, COUNTS))
 
     def set_x(self, number: int, value: int) -> None:
         """Sets an integer register to `value` modulo 2**XLEN."""

@@ -311,17 +311,25 @@ class Result:
 
     @cached_property
     def account(self) -> Account | None:
-        """Account of every unit-cycle, with loops of the source; None where the target has none. A run whose model did
-        not count for it is repeated, unless it is long."""
+        """Account of every unit-cycle, with loops of the source; None where the target has none."""
+        found = self._counted[1]
+        return None if found is None else found.with_loops(source_loops.find_loops(self._texts, found.file))
+
+    @cached_property
+    def _counted(self) -> tuple[Execution, Account | None]:
+        """Execution that was counted, and its account. A run whose model did not count for it, or not over time, is
+        repeated, unless it is long."""
         target, program = self.instance.target, self.instance.program
         if target.account is None:
-            return None
+            return self.execution, None
         found = target.account(program, self.execution)
-        if found is None and self.execution.operations <= _DRAWN:
-            # The model is deterministic: the second run is the first one, counted.
-            job = replace(self.traced, trace=False, account=True)
-            found = target.account(program, target.run(self.instance.data, job))
-        return None if found is None else found.with_loops(source_loops.find_loops(self._texts, found.file))
+        if found is not None and (found.timeline is not None or not found.cycles):
+            return self.execution, found
+        if self.execution.operations > _DRAWN:
+            return self.execution, found
+        # The model is deterministic: the second run is the first one, counted.
+        again = target.run(self.instance.data, replace(self.traced, trace=False, account=True))
+        return again, target.account(program, again)
 
     @cached_property
     def _texts(self) -> dict[str, str]:
@@ -469,7 +477,7 @@ class Result:
         costs = self.instance.target.costs
         if costs is None or any(view.operations for view in self.views):
             return ()
-        return costs(self.instance.program, self.execution).loop
+        return costs(self.instance.program, self._counted[0]).loop
 
     @property
     def _source(self) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ from polyloom.targets.entry import entries, load_named
 
 Row = dict[str, object]
 _OWN: Final[dict[str, str]] = {
+    "account": "polyloom.cli.bench.account_cost:rows",
     "comparison": "polyloom.cli.bench.comparison:rows",
     "debug": "polyloom.cli.bench.debugger:rows",
     "dominators": "polyloom.cli.bench.dominators:rows",

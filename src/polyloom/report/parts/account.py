@@ -5,19 +5,20 @@ a profile column (docs/account.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Final
 
 from polyloom.report.page.source import line_key
-from polyloom.report.page.svg import picture
-from polyloom.targets.account import CATEGORIES, Account, Category, Timeline
+from polyloom.targets.account import CATEGORIES, Account, Category
 from polyloom.targets.account_advice import percent
 
 _COLOURS: Final[Mapping[Category, str]] = {name: f"k{n}" for n, name in enumerate(CATEGORIES)}
 """Classes of the style sheet, one for each class of cycles."""
 _AROUND: Final = 3
-_WIDTH, _HEIGHT = 720, 96
+_WIDTH: Final = 720
+_HEIGHT: Final = 250
+"""Steps of height of a picture: what is less than half of one has no place."""
 
 
 def account(found: Account | None, source: tuple[str, str] | None) -> str:
@@ -61,28 +62,32 @@ def _details(found: Account, name: Category) -> str:
 
 
 def _timeline(found: Account) -> str:
-    if found.timeline is None or not found.timeline.slices:
+    """Stacked areas by class, work lowest; what is under the pointer is told at the foot of the window (page.js)."""
+    if found.timeline is None:
         return ""
-    label = f"account over time, {found.timeline.step} cycles a column"
-    drawn = picture(_WIDTH, _HEIGHT, "".join(_columns(found.timeline)), label, "stacked")
-    return f'<h3>Over time</h3>{drawn}<p class="note">A column is {found.timeline.step:,} {found.counts}.</p>'
+    columns, step = found.timeline.slices, found.timeline.step
+    size = f'viewBox="0 0 {len(columns)} {_HEIGHT}" preserveAspectRatio="none" width="{_WIDTH}" height="96"'
+    label = f"classes over time, {step:,} {found.counts} in a column"
+    areas = "".join(_areas(found, columns))
+    return (
+        f'<h3>Over time</h3><svg class="stacked" role="img" aria-label="{label}" data-s="{step}" {size}>{areas}</svg>'
+        f'<p class="note">From left to right {found.cycles:,} {found.counts}; a column has {step:,}.</p>'
+    )
 
 
-def _columns(timeline: Timeline) -> Iterator[str]:
-    """A column for each slice, its classes above each other, work lowest."""
-    width = _WIDTH / len(timeline.slices)
-    for n, each in enumerate(timeline.slices):
-        total, below = sum(each.values()), 0.0
-        for name in CATEGORIES:
-            if not (own := each.get(name, 0)):
-                continue
-            height = _HEIGHT * own / total
-            y = _HEIGHT - below - height
-            yield (
-                f'<rect class="{_COLOURS[name]}" x="{n * width:.2f}" y="{y:.2f}" '
-                f'width="{width + 0.3:.2f}" height="{height:.2f}"/>'
-            )
-            below += height
+def _areas(found: Account, columns: Sequence[Mapping[Category, int]]) -> Iterator[str]:
+    """An area per class, as high as it and all below it, so that the ones below are drawn over it."""
+    names = list(found.categories)
+    for number in reversed(range(len(names))):
+        tops = [
+            round(_HEIGHT - _HEIGHT * sum(column.get(name, 0) for name in names[: number + 1]) / sum(column.values()))
+            for column in columns
+        ]
+        # One command for neighbours of one height: a page of a long run is no larger.
+        ends = [n for n in range(1, len(tops) + 1) if n == len(tops) or tops[n] != tops[n - 1]]
+        path = "".join(f"V{tops[end - 1]}H{end}" for end in ends)
+        title = f"{names[number]} {percent(found, found.categories[names[number]])}"
+        yield f'<path class="{_COLOURS[names[number]]}" d="M0 {_HEIGHT}{path}V{_HEIGHT}z"><title>{title}</title></path>'
 
 
 def _profile(found: Account, name: str, text: str) -> str:

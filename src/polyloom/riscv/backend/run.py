@@ -24,7 +24,7 @@ from polyloom.riscv.backend import abi
 from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.model import LIMIT, RA, SP, Machine
 from polyloom.riscv.names import Isa
-from polyloom.riscv.timing.core import Core, Pace
+from polyloom.riscv.timing.core import Core, CycleCounts
 
 # A cache line of common machines, more than any type needs.
 _ALIGNMENT: Final = 64
@@ -40,15 +40,14 @@ _ONES: Final = 0xFFFFFFFF << 32
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Result of a call: what the function returned, its executed instructions, the bytes that these loaded and stored,
-    the addresses of those that were to be kept, and of a hart that counts its cycles and what each instruction took.
+    the addresses of those that were to be kept, and what a hart that counts has counted.
     """
 
     result: Number | None
     instructions: int
     moved: int
     executed: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64), compare=False)
-    cycles: int = field(default=0, compare=False)
-    paces: tuple[Pace, ...] = field(default=(), compare=False)
+    counts: CycleCounts | None = field(default=None, compare=False)
 
 
 def call(
@@ -131,7 +130,7 @@ def call_image(
         # Copied back in place, as C functions change their arrays.
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
     result = _read_result(machine, isa, function)
-    return Outcome(result, done.instructions, machine.moved, done.executed, machine.clock, machine.paces)
+    return Outcome(result, done.instructions, machine.moved, done.executed, machine.counts)
 
 
 def _check_sizes(arrays: Sequence[np.ndarray]) -> None:

@@ -9,9 +9,12 @@ cycles are the instructions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.riscv.disassemble import addresses
 from polyloom.riscv.encode import decode, expand_compressed
@@ -26,9 +29,13 @@ _ROOTS: Final = re.compile(r"f(div|sqrt)\..*")
 _NONE: Final = 64
 _F: Final = 32
 """Registers are numbered through: x from 0, f from 32, none."""
-Cost = tuple[int, int, int, int, int, int, int]
-"""rd, rs1, rs2, rs3, latency, cycles of a taken branch, cycles that the divider is held."""
-_PLAIN: Cost = (_NONE, _NONE, _NONE, _NONE, 1, 0, 0)
+Cost = tuple[int, int, int, int, int, int, int, int]
+"""rd, rs1, rs2, rs3, latency, cycles of a taken branch, cycles that the divider is held, whether memory gives rd."""
+_PLAIN: Cost = (_NONE, _NONE, _NONE, _NONE, 1, 0, 0, 0)
+COUNTS: Final = 5
+"""Numbers of a snapshot: cycles in which the hart issued, and that it lost to results, data, its unit, branches."""
+# An atomic operation gives what the memory had, as a load does (RISC-V unprivileged manual, extension A).
+DATA_CLASSES: Final = ("load", "atomic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,19 @@ class Pace:
     waited: tuple[tuple[int, str, str], ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CycleCounts:
+    """What a hart that counts tells of a run: its cycles, or instructions where the core is not timed, each
+    instruction, and what it had counted at multiples of `step`, shaped (multiples, `COUNTS`); nothing where not timed.
+    """
+
+    cycles: int
+    paces: Sequence[Pace]
+    is_timed: bool
+    step: int = 1
+    over_time: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, COUNTS), np.int64))
+
+
 def cost_class(mnemonic: str) -> str:
     """Class of an instruction that costs are given for."""
     return FLOAT_DIVIDE if _ROOTS.fullmatch(mnemonic) else instruction_class(mnemonic)
@@ -81,29 +101,29 @@ def instruction_costs(image: Image, core: Core) -> list[Cost]:
 
 
 def describe_paces(
-    image: Image, start: int, paces: list[tuple[int, int, int, tuple[int, int, int, int], tuple[int, int, int]]]
+    image: Image,
+    start: int,
+    executed: Sequence[tuple[int, int]],
+    waits: Mapping[int, tuple[int, int, Sequence[tuple[int, int, bool]]]],
 ) -> tuple[Pace, ...]:
     """What the native hart tells, with names, in the order of addresses."""
-    known = {
-        (address - start) // 2: _class_and_mnemonic(instruction, image.isa)
-        for address, instruction in _instructions(image)
-    }
-    unknown = ("integer", "code outside")
-    return tuple(
-        Pace(
-            start + 2 * place,
-            *known.get(place, unknown),
-            executed,
-            jumped,
-            waited[3],
-            tuple((n, *known.get(writer, unknown)) for n, writer in zip(waited[:3], writers, strict=True) if n),
-        )
-        for place, executed, jumped, waited, writers in paces
-    )
+    # Only what was executed is decoded: a program of a C library has far more code than a run enters.
+    known = {place: _class_and_mnemonic(image, start + 2 * place) for place, _ in executed}
+
+    def pace(place: int, times: int) -> Pace:
+        jumped, unit, waited = waits.get(place, (0, 0, ()))
+        return Pace(start + 2 * place, *known[place], times, jumped, unit, tuple((n, *known[w]) for n, w, _ in waited))
+
+    return tuple(pace(place, times) for place, times in executed)
 
 
-def _class_and_mnemonic(instruction: Instruction, isa: Isa) -> tuple[str, str]:
-    mnemonic = expand_compressed(instruction, isa).row.mnemonic
+def _class_and_mnemonic(image: Image, address: int) -> tuple[str, str]:
+    segment = next(s for s in image.segments if s.is_code and s.address <= address < s.address + s.size)
+    at = address - segment.address
+    found = decode(int.from_bytes(segment.data[at : at + 4], "little"), image.isa)
+    if found is None:
+        return "integer", "code outside"
+    mnemonic = expand_compressed(found, image.isa).row.mnemonic
     return cost_class(mnemonic), mnemonic
 
 
@@ -133,4 +153,4 @@ def _cost(instruction: Instruction, core: Core, isa: Isa) -> Cost:
     rd, rs1, rs2 = (_NONE if register == 0 else register for register in (rd, rs1, rs2))
     # One quotient at a time: an iterative divider is busy for its whole latency.
     held = latency if kind in _DIVIDES and core.is_timed else 0
-    return rd, rs1, rs2, rs3, latency, core.taken.get(kind, 0), held
+    return rd, rs1, rs2, rs3, latency, core.taken.get(kind, 0), held, int(kind in DATA_CLASSES)

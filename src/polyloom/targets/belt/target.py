@@ -138,7 +138,7 @@ def _run(data: bytes, job: Job) -> Execution:
     passed = [function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
     if job.progress is not None:
         job.progress("running", 0.0)
-    done = model.run(data, passed, max_cycles=options.max_cycles, trace=job.trace)
+    done = model.run(data, passed, max_cycles=options.max_cycles, trace=job.trace, account=job.account)
     # The function's own result comes first: it is what a user of a scalar function looks for.
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
     if (result := signature.argument(RESULT)) is not None:

@@ -8,32 +8,35 @@ the divider (full unit), or it lost the cycle behind a branch (front).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
 
 from polyloom.riscv.source_lines import Lines
-from polyloom.riscv.timing.core import Pace
+from polyloom.riscv.timing.core import DATA_CLASSES, CycleCounts, Pace
 from polyloom.targets.account import Account, Category, Row, merge_rows
 from polyloom.targets.account_advice import advise
+from polyloom.targets.account_timeline import Parts, category_table, fold_timeline, snapshot_parts, uniform_parts
 
 _HART = "hart 0"
-
-
-@dataclass(frozen=True, slots=True)
-class CycleCounts:
-    """What a hart that counts tells of a run: its cycles, and each instruction; `is_timed` where cycles are those of a
-    core, and not the instructions.
-    """
-
-    cycles: int
-    paces: Sequence[Pace]
-    is_timed: bool
+_COUNTED: Final[Sequence[Category]] = ("work", "dependence", "memory", "full unit", "front")
+"""Classes of the numbers of a snapshot (native/riscv/paced.hpp)."""
 
 
 def account(counted: CycleCounts, lines: Lines) -> Account:
     """Account of a run; `lines` are those of its words."""
     rows = merge_rows(row for pace in counted.paces for row in _rows(pace, lines))
     made = Account(1, counted.cycles, rows, "cycles" if counted.is_timed else "instructions")
-    return replace(made, advice=advise(made))
+    return replace(made, advice=advise(made), timeline=fold_timeline(_parts(counted, made)))
+
+
+def _parts(counted: CycleCounts, made: Account) -> Parts:
+    """Parts between snapshots. Without time each instruction is one unit-cycle of work, whenever it is."""
+    if not counted.is_timed:
+        return uniform_parts(made)
+    final = np.array([made.categories.get(name, 0) for name in _COUNTED], np.int64)
+    return snapshot_parts(counted.step, counted.over_time, final, counted.cycles, category_table(_COUNTED))
 
 
 def loop_weights(counted: CycleCounts) -> dict[int, int]:
@@ -52,8 +55,7 @@ def _rows(pace: Pace, lines: Lines) -> Iterator[Row]:
     yield row("front", f"taken {pace.kind}", pace.jumped)
     yield row("full unit", "divider", pace.unit)
     for cycles, kind, writer in pace.waited:
-        # An atomic operation gives what the memory had, as a load does.
-        if kind in ("load", "atomic"):
+        if kind in DATA_CLASSES:
             yield row("memory", f"{writer} to {pace.mnemonic}", cycles)
         else:
             yield row("dependence", f"{writer} to {pace.mnemonic}", cycles)

@@ -13,8 +13,9 @@ from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
 from polyloom.riscv import innermost
 from polyloom.riscv.names import Isa
 from polyloom.riscv.source_lines import Lines
+from polyloom.riscv.timing.core import CycleCounts
 from polyloom.targets.costs import Costs, Units, listing_lines, operation_rates
-from polyloom.targets.riscv.account import CycleCounts, loop_weights
+from polyloom.targets.riscv.account import loop_weights
 from polyloom.targets.target import Execution
 
 _WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a-z]*(?:\.[sd])?")

@@ -32,13 +32,13 @@ from polyloom.riscv.disassemble import addresses, listing
 from polyloom.riscv.image import MAGIC, elf_image, is_riscv, raw_image
 from polyloom.riscv.names import Isa, parse_isa
 from polyloom.riscv.source_lines import Lines
-from polyloom.riscv.timing.core import COUNTING, Core, Pace
+from polyloom.riscv.timing.core import COUNTING, Core, CycleCounts
 from polyloom.targets.account import Account
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
 from polyloom.targets.riscv import core_file
-from polyloom.targets.riscv.account import CycleCounts, account
+from polyloom.targets.riscv.account import account
 from polyloom.targets.riscv.core_file import CoreFile
 from polyloom.targets.riscv.costs import costs
 from polyloom.targets.riscv.options import Options
@@ -170,9 +170,7 @@ def _run(data: bytes, job: Job) -> Execution:
         facts: dict[str, Json] = {**_code_size(data, isa), "exit_code": done.exit_code, "standard_output": text}
         made = trace(data, isa, done.executed, done.instructions)
         facts = {"instructions": done.instructions, **facts}
-        counted = _cycle_counts(core, done.cycles, done.paces)
-        cycles = done.cycles if core is not None and core.is_timed else None
-        return Execution(done.outputs, cycles, done.instructions, facts, made, counted=counted)
+        return Execution(done.outputs, _cycles(done.counts), done.instructions, facts, made, counted=done.counts)
     return _call_function(data, isa, found.signature, job, limit, watch, record)
 
 
@@ -184,8 +182,8 @@ def _core(job: Job) -> Core | None:
     return COUNTING if job.account else None
 
 
-def _cycle_counts(core: Core | None, cycles: int, paces: Sequence[Pace]) -> CycleCounts | None:
-    return None if core is None else CycleCounts(cycles, paces, core.is_timed)
+def _cycles(counts: CycleCounts | None) -> int | None:
+    return counts.cycles if counts is not None and counts.is_timed else None
 
 
 def _account(program: Program, execution: Execution) -> Account | None:
@@ -207,8 +205,7 @@ def _call_function(
     # Types as the calling convention needs them: which register an argument is in depends on them.
     declared = notes.function_declaration(signature)
     try:
-        core = _core(job)
-        done = call(data, isa, declared, passed, limit, watch, record, core)
+        done = call(data, isa, declared, passed, limit, watch, record, _core(job))
     except PolyloomError as error:
         raise _limit_error(error, signature.name, limit) from None
     outputs = {a.name: given[a.name] for a in signature.outputs if a.name != RESULT}
@@ -221,9 +218,7 @@ def _call_function(
         "elf_bytes": len(data),
     }
     made = trace(data, isa, done.executed, done.instructions)
-    cycles = done.cycles if core is not None and core.is_timed else None
-    counted = _cycle_counts(core, done.cycles, done.paces)
-    return Execution(outputs, cycles, done.instructions, facts, made, done.moved, counted)
+    return Execution(outputs, _cycles(done.counts), done.instructions, facts, made, done.moved, done.counts)
 
 
 def _limit_error(error: PolyloomError, name: str, limit: int) -> PolyloomError:

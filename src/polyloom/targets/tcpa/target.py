@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, cast
 
 from polyloom import files, transform
@@ -36,7 +37,7 @@ from polyloom.targets.tcpa.layouts import read_layouts
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.options import Options, block_sizes, positions
 from polyloom.targets.tcpa.place import REGION, Place, parse_place, region
-from polyloom.targets.tcpa.run import equivalence
+from polyloom.targets.tcpa.run import equivalence, program
 from polyloom.targets.tcpa.run.access_counts import energy_shares
 from polyloom.targets.tcpa.run.costs import clock_mhz, costs
 from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, step_sequence, time_prediction
@@ -217,7 +218,9 @@ def _check_place(data: bytes, options: Options) -> None:
 def _run(data: bytes, job: Job) -> Execution:
     where = cast("Place | None", job.place)
     _check_place(data, job.options)
-    found = plan_execution.simulate(data, where.member if where else None, job.inputs, job.trace, job.progress)
+    one = partial(program.simulate, account=True) if job.account else program.simulate
+    member = where.member if where else None
+    found = plan_execution.simulate(data, member, job.inputs, job.trace, job.progress, one)
     return Execution(found.outputs, found.cycles, found.operations, trace=found.trace, detail=found)
 
 

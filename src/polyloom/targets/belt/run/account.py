@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final
 
-from polyloom.targets.account import Account, Category, Row, merge_rows
+import numpy as np
+
+from polyloom.targets.account import CATEGORIES, Account, Category, Row, merge_rows
 from polyloom.targets.account_advice import advise
+from polyloom.targets.account_timeline import Parts, fold_timeline, snapshot_parts
 from polyloom.targets.belt.isa import OPS, Unit
 from polyloom.targets.belt.machine import Machine, Slot
 from polyloom.targets.belt.run.model import Run
@@ -52,16 +56,32 @@ def account(program: Program, execution: Execution) -> Account:
     file, run = belt_file.read(program.data), execution.detail
     assert isinstance(run, Run)
     slots = tuple(slot for slot, _ in file.machine.slots)
-    rows = merge_rows(
-        row
+    firsts = dict(zip(run.executed, accumulate(map(len, run.executed.values()), initial=0), strict=False))
+    bundles = [
+        (firsts[routine.name] + number, row)
         for routine in file.program.routines
-        for row in _routine_rows(routine, run.executed.get(routine.name, ()), slots, file.machine)
-    )
-    made = Account(len(slots), run.cycles, rows)
-    return replace(made, advice=advise(made))
+        if routine.name in firsts
+        for number, row in _routine_rows(routine, run.executed[routine.name], slots, file.machine)
+    ]
+    made = Account(len(slots), run.cycles, merge_rows(row for _, row in bundles))
+    # A run that was not asked for an account has no snapshots.
+    timeline = fold_timeline(_parts(run, bundles)) if run.step else None
+    return replace(made, advice=advise(made), timeline=timeline)
 
 
-def _routine_rows(routine: Routine, executed: Sequence[int], slots: Sequence[Slot], machine: Machine) -> Iterator[Row]:
+def _parts(run: Run, bundles: Sequence[tuple[int, Row]]) -> Parts:
+    """Parts between snapshots: a bundle has slots of each class, as often as it is executed."""
+    executed = np.concatenate([np.array(own, np.int64) for own in run.executed.values()])
+    table = np.zeros((len(executed), len(CATEGORIES)), np.int64)
+    for number, row in bundles:
+        table[number, CATEGORIES.index(row.category)] += 1
+    return snapshot_parts(run.step, run.over_time, executed, run.cycles, table)
+
+
+def _routine_rows(
+    routine: Routine, executed: Sequence[int], slots: Sequence[Slot], machine: Machine
+) -> Iterator[tuple[int, Row]]:
+    """Number of the bundle, and a row of each slot."""
     entered = executed[0] if executed else 0
     reasons = dict(_loop_reasons(routine, machine))
     for number, (bundle, times) in enumerate(zip(routine.bundles, executed, strict=False)):
@@ -73,13 +93,13 @@ def _routine_rows(routine: Routine, executed: Sequence[int], slots: Sequence[Slo
             if issue.slot in slots:
                 taken.add(issue.slot)
                 category = _category(OPS[issue.name].unit)
-                yield Row(category, issue.name, note.place.line, "", str(issue.slot), times)
+                yield number, Row(category, issue.name, note.place.line, "", str(issue.slot), times)
         # A bundle that ran more often than its routine is in a loop, though in none that is pipelined.
         open_loop = times > entered and number not in reasons
         why = _edge_reason(_window(routine, number), machine) if open_loop else reasons.get(number, _OUTSIDE)
         for slot in slots:
             if slot not in taken:
-                yield Row(why.category, why.detail, why.line, "", str(slot), times)
+                yield number, Row(why.category, why.detail, why.line, "", str(slot), times)
 
 
 def _category(unit: Unit) -> Category:

@@ -64,7 +64,7 @@ class Run:
     `high_water` is the number of belt positions that were needed, `stations` of loads in flight at once, `depth` of
     calls. `executed` counts bundles, by routine and bundle; `taken` transfers and calls that happened, by routine,
     bundle and slot. Of a run that was traced, `events` are the first ones, up to cycle `noted_to`, `noted` counts all,
-    `activity` has all.
+    `activity` has all. `over_time` has executions of all bundles at multiples of `step`, of a run with an account.
     """
 
     results: tuple[Lanes, ...]
@@ -80,15 +80,19 @@ class Run:
     noted_to: int
     activity: Activity | None
     executed: Mapping[str, tuple[int, ...]]
+    step: int
+    over_time: NDArray[np.int64]
     taken: Mapping[tuple[str, int, str], int]
 
 
-def run(data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES, trace: bool = False) -> Run:
+def run(
+    data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES, trace: bool = False, account: bool = False
+) -> Run:
     """Run a `.belt` file; arrays are changed in place. Errors: of the file, PL1005, PL1050 to PL1060."""
     parts = belt_file.parts(data)
     code = decode_parts(parts)
     ranges, given = place_arguments(parts, code.parameters, arguments)
-    ended = code.run(ranges, given, max_cycles, TRACED if trace else 0)
+    ended = code.run(ranges, given, max_cycles, TRACED if trace else 0, account)
     if isinstance(ended, tuple):
         raise fault_error(parts.routines, *ended)
     if not ended["returned"]:
@@ -201,13 +205,17 @@ def _make_run(names: Sequence[str], ended: Mapping[str, Any]) -> Run:
         key: int(ended[key]) for key in ("cycles", "operations", "high_water", "stations", "spills", "fills", "depth")
     }
     record = cast("belt.Record", ended["record"])
+    executed = _routine_counts(names, ended["executed"])
+    step, counts = cast("tuple[int, bytes]", ended["over_time"])
     return Run(
         results=tuple(operand_lanes(r) for r in cast("list[belt.Operand]", ended["results"])),
         events=Deferred(lambda: (_event(names, record[n]) for n in range(len(record))), len(record)),
         noted=record.total,
         noted_to=record[len(record) - 1][0] if len(record) else 0,
         activity=_activity(names, record),
-        executed=_routine_counts(names, ended["executed"]),
+        executed=executed,
+        step=step,
+        over_time=np.frombuffer(counts, np.int64).reshape(-1, sum(map(len, executed.values()))),
         taken={
             (_name(names, r), b, s): n for r, b, s, n in cast("Iterable[tuple[int, int, str, int]]", ended["transfers"])
         },

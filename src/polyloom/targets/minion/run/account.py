@@ -9,14 +9,18 @@ a full unit, or for memory. What harts of one kind (thread 0 or 1 of a minion) d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.riscv import innermost
 from polyloom.riscv.source_lines import Lines
 from polyloom.riscv.timing.instruction_class import instruction_class
 from polyloom.targets.account import Account, Category, Row, merge_rows
 from polyloom.targets.account_advice import advise
+from polyloom.targets.account_timeline import Parts, category_table, fold_timeline
 
 _STALLS: Final[tuple[tuple[Category, str], ...]] = (
     ("memory", "tensor load"),
@@ -39,16 +43,22 @@ _STALLS: Final[tuple[tuple[Category, str], ...]] = (
     ("dependence", "pipeline before a control register"),
 )
 """By number of the model's `Stall`, whose first eight are classes of tensor operations."""
+_KINDS: Final[tuple[Category, ...]] = ("work", "full unit", "front", *(name for name, _ in _STALLS))
+"""Classes of the model's kinds (native/minion/timeline.hpp): issued, the other hart's turn, front, stalls."""
 Passed = tuple[int, int, int, int, int, Sequence[int]]
 """Thread of a minion, pc, cycles in which it issued, in which the other hart had the slot, before an issue, stalls."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CycleCounts:
-    """What the model counted: harts' cycles by instruction, and by hart its cycles up to its end."""
+    """What the model counted: harts' cycles by instruction, by hart its cycles up to its end, and those of all harts
+    over time, shaped (columns, kinds), in columns of so many cycles.
+    """
 
     passed: Sequence[Passed]
     lives: Sequence[int]
+    width: int = 0
+    over_time: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, len(_KINDS)), np.int64))
 
 
 def account(counted: CycleCounts, cycles: int, kinds: Mapping[int, str], lines: Lines) -> Account:
@@ -60,7 +70,26 @@ def account(counted: CycleCounts, cycles: int, kinds: Mapping[int, str], lines: 
     # Harts 2n and 2n + 1 are threads 0 and 1 of minion n.
     rows += [_rest(thread, counted.lives[thread::2], cycles) for thread in (0, 1)]
     made = Account(harts, cycles, merge_rows(rows))
-    return replace(made, advice=advise(made))
+    timeline = fold_timeline(_parts(counted, cycles)) if counted.width and cycles else None
+    return replace(made, advice=advise(made), timeline=timeline)
+
+
+def read_counts(passed: Sequence[Passed], lives: Sequence[int], told: tuple[int, bytes]) -> CycleCounts:
+    """What the native model tells."""
+    width, columns = told
+    return CycleCounts(passed, lives, width, np.frombuffer(columns, np.int64).reshape(-1, len(_KINDS)))
+
+
+def _parts(counted: CycleCounts, cycles: int) -> Parts:
+    """Parts of the model's columns. Harts that have ended are in none of its counts."""
+    ends = np.minimum(np.arange(1, -(-cycles // counted.width) + 1) * counted.width, cycles)
+    counts = np.zeros((len(ends), len(_KINDS)), np.int64)
+    # Columns behind the end are empty: what was counted there has been taken back.
+    told = counted.over_time[: len(ends)]
+    counts[: len(told)] = told
+    ended = np.diff(ends, prepend=0) * len(counted.lives) - counts.sum(axis=1)
+    rest = ended[:, None] * category_table(["imbalance"])
+    return Parts(ends, counts @ category_table(_KINDS) + rest, counted.width)
 
 
 def instruction_kinds(listing: str) -> dict[int, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 from polyloom.targets.minion.options import MAX_CYCLES, Hazards
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.run import timing
-from polyloom.targets.minion.run.account import CycleCounts
+from polyloom.targets.minion.run.account import CycleCounts, read_counts
 from polyloom.targets.minion.words.program import Program
 from polyloom.targets.target import Json
 
@@ -149,7 +149,9 @@ def read_outcome(found: Result, setup: Setup) -> Outcome:
         timing.extrapolated_parameters(found["used"]),
         found["events"],
         found["cut"],
-        CycleCounts(found["account"], found["lives"]) if setup.account and not setup.functional else None,
+        read_counts(found["account"], found["lives"], found["over_time"])
+        if setup.account and not setup.functional
+        else None,
     )
 
 

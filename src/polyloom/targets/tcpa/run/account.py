@@ -13,9 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from polyloom.targets.account import Account, Category, Row, merge_rows, spread
+import numpy as np
+
+from polyloom.targets.account import CATEGORIES, Account, Category, Row, merge_rows, spread
+from polyloom.targets.account_timeline import Parts
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run.account_lines import Slots, Tiles, critical_edge
+from polyloom.targets.tcpa.run.account_parts import ClassTotals, HeldUnits, class_parts
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.event_resolution import Known
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, decode_opcode
@@ -31,10 +35,14 @@ class _Class:
     started.
     """
 
-    name: str
+    number: int
     tiles: Tiles
     issues: Mapping[tuple[int, int, int], int]
     """Of one element, by unit, slot and opcode."""
+
+    @property
+    def name(self) -> str:
+        return f"P{self.number + 1}"
 
     @property
     def elements(self) -> int:
@@ -59,17 +67,38 @@ class _Class:
 
 
 def account_words(
-    concrete: Concrete, known: Known | None, executed: Executed, machine: Machine, cycles: int, elements: int
-) -> Account:
-    """Account of a run of so many cycles, on a region of so many elements, of which the configuration may use fewer."""
+    concrete: Concrete,
+    known: Known | None,
+    executed: Executed,
+    machine: Machine,
+    cycles: int,
+    elements: int,
+    told: tuple[int, bytes] = (0, b""),
+) -> tuple[Account, Parts | None]:
+    """Account of a run of so many cycles, on a region of so many elements, of which the configuration may use fewer,
+    and its parts where the model has `told` when units were held.
+    """
     names, interval = [unit.name for unit in machine.units], concrete.initiation_interval
     classes = list(_classes(concrete, known, executed))
     most = max((own.iterations for own in classes), default=0)
     slots = Slots() if known is None else nodes_by_slot(known.symbolic, known.schedule, interval)
-    rows = [row for own in classes for row in _class_rows(own, most, cycles, machine, slots)]
+    reasons = [_reason(own, machine, slots) for own in classes]
+    totals = [_class_totals(own, why[0], most, cycles, machine) for own, why in zip(classes, reasons, strict=True)]
+    rows = [
+        row
+        for own, why, total in zip(classes, reasons, totals, strict=True)
+        for row in _class_rows(own, why, total, cycles, machine, slots)
+    ]
     unused = elements - sum(own.elements for own in classes)
     rows += [Row("imbalance", "elements without work", 0, "", name, unused * cycles) for name in names]
-    return Account(elements * len(names), cycles, merge_rows(rows))
+    made = Account(elements * len(names), cycles, merge_rows(rows))
+    held = HeldUnits.read(told, len(concrete.classes), len(names))
+    if held is None or not cycles:
+        return made, None
+    corner, numbers = (concrete.rows - 1, concrete.columns - 1), [own.number for own in classes]
+    parts = class_parts(held, totals, numbers, most, interval, concrete.controller, corner, cycles)
+    parts.counts[:, CATEGORIES.index("imbalance")] += np.diff(parts.ends, prepend=0) * unused * len(names)
+    return made, parts
 
 
 def _classes(concrete: Concrete, known: Known | None, executed: Executed) -> Iterator[_Class]:
@@ -86,32 +115,51 @@ def _classes(concrete: Concrete, known: Known | None, executed: Executed) -> Ite
                 # A program unrolls overlapped iterations: places that differ by intervals are one slot (Rau 1994).
                 if instruction.opcode != OPCODE_NOP and executed[number][unit][at]:
                     issues[unit, at % concrete.initiation_interval, instruction.opcode] += executed[number][unit][at]
-        yield _Class(f"P{number + 1}", Tiles(concrete, known, tuple(own)), issues)
+        yield _Class(number, Tiles(concrete, known, tuple(own)), issues)
 
 
-def _class_rows(own: _Class, most: int, cycles: int, machine: Machine, slots: Slots) -> Iterator[Row]:
+def _class_totals(own: _Class, why: Category, most: int, cycles: int, machine: Machine) -> ClassTotals:
+    """Totals by unit, of all elements of a class."""
+    interval, count = own.tiles.concrete.initiation_interval, own.elements
+    held = [0] * len(machine.units)
+    for (unit, _, opcode), times in own.issues.items():
+        held[unit] += times * _held_cycles(machine, unit, opcode)
+    # What is issued last may be held beyond the end of the run, which does not count.
+    work = [min(cycles, n) * count for n in held]
+    idle = [cycles * count - n for n in work]
+    missing = [min(n, (most - own.iterations) * interval * count) for n in idle]
+    begun = own.iterations * interval * count
+    waiting = [min(i - m, max(0, begun - w)) for i, m, w in zip(idle, missing, work, strict=True)]
+    return ClassTotals(own.tiles.places, own.iterations, why, work, waiting, missing)
+
+
+def _held_cycles(machine: Machine, unit: int, opcode: int) -> int:
+    """Cycles for which an operation holds its unit: its latency where the unit is not pipelined."""
+    found = machine.units[unit]
+    return 1 if found.pipelined else found.latencies[decode_opcode(opcode)]
+
+
+def _class_rows(
+    own: _Class, reason: tuple[Category, str, int], totals: ClassTotals, cycles: int, machine: Machine, slots: Slots
+) -> Iterator[Row]:
     """Rows of all elements of a class."""
-    interval = own.tiles.concrete.initiation_interval
-    why, detail, line = _reason(own, machine, slots)
+    why, detail, line = reason
     for number, unit in enumerate(machine.units):
         name, work = f"{own.name} {unit.name}", 0
         for (at, slot, opcode), times in own.issues.items():
             if at != number:
                 continue
             operation = decode_opcode(opcode)
-            # A unit that is not pipelined is held for its latency.
-            held = 1 if unit.pipelined else unit.latencies[operation]
             row = Row("work", " ".join(operation), 0, "", name, 0)
-            # What is issued last may be held beyond the end of the run, which does not count.
-            issued = min(times * held * own.elements, cycles * own.elements - work)
+            held = times * _held_cycles(machine, number, opcode)
+            issued = min(held * own.elements, totals.work[number] - work)
             work += issued
             yield from spread(issued, own.tiles.weigh(row, slots.get((at, slot, opcode), ())))
-        idle = cycles * own.elements - work
-        missing = min(idle, (most - own.iterations) * interval * own.elements)
-        waiting = min(idle - missing, max(0, own.iterations * interval * own.elements - work))
+        missing, waiting = totals.missing[number], totals.waiting[number]
+        rest = cycles * own.elements - work - missing - waiting
         yield Row("imbalance", "partial tiles", 0, "", name, missing)
         yield Row(why, detail, line, "", name, waiting)
-        yield Row("fill and drain", "start and end of elements", 0, "", name, idle - missing - waiting)
+        yield Row("fill and drain", "start and end of elements", 0, "", name, rest)
 
 
 def _reason(own: _Class, machine: Machine, slots: Slots) -> tuple[Category, str, int]:

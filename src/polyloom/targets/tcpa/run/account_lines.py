@@ -11,14 +11,15 @@ from math import prod
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyloom.targets.account import Row
 from polyloom.targets.tcpa.words.concrete import Concrete
-from polyloom.targets.tcpa.words.event_resolution import Known, evaluate_condition, tile_iterations
+from polyloom.targets.tcpa.words.event_resolution import Known, evaluate_bound, evaluate_constant
 
 Slots = dict[tuple[int, int, int], list[int]]
 _MOST: Final = 1 << 22
-"""Iterations that are looked at one by one to tell nodes of one instruction apart."""
+"""Points of the dimensions of a condition that are enumerated to tell nodes of one instruction apart."""
 
 
 def node_line(known: Known, node: int) -> int:
@@ -44,17 +45,52 @@ class Tiles:
         if len(lines) == 1:
             return [(replace(row, line=lines.pop()), 1)]
         # Nodes that share an instruction exclude each other, so that their conditions share out its executions.
-        return [(replace(row, line=node_line(known, node)), self._count(known, node)) for node in nodes]
+        counts = [self.count_iterations(known, known.symbolic.nodes[node].condition) for node in nodes]
+        if None in counts:
+            counts = [1] * len(nodes)
+        return [(replace(row, line=node_line(known, n)), count or 0) for n, count in zip(nodes, counts, strict=True)]
 
-    def _count(self, known: Known, node: int) -> int:
-        """Iterations of a node in the tiles of these elements; of very many all nodes count alike."""
-        steps = prod(max(extent, 1) for extent in self.concrete.extents)
-        if steps * len(self.places) > _MOST:
-            return 1
-        step = np.tile(np.arange(steps, dtype=np.int64), len(self.places))
-        rows, columns = (np.repeat(np.array(axis, np.int64), steps) for axis in zip(*self.places, strict=True))
-        points, inside = tile_iterations(step, rows, columns, self.concrete, known)
-        return int((inside & evaluate_condition(known.symbolic.nodes[node].condition, points, known)).sum())
+    def count_iterations(self, known: Known, condition: int) -> int | None:
+        """Iterations at which a condition holds in the tiles of these elements; None of very many. Only dimensions that
+        the condition has are enumerated, and multiplied by the extents of the others.
+        """
+        axes = _coordinates(self.concrete, known, self.places)
+        extents = [len(self.places), *(axis.shape[n + 1] for n, axis in enumerate(axes))]
+        found = np.zeros((1,) * len(extents), np.bool_)
+        for conjunction in known.symbolic.conditions[condition]:
+            piece = np.ones((1,) * len(extents), np.bool_)
+            for row in (known.symbolic.constraints[number] for number in conjunction):
+                terms = [c * axis for c, axis in zip(row.dims, axes, strict=True) if c]
+                spanned = np.broadcast_shapes(piece.shape, found.shape, *(term.shape for term in terms))
+                if prod(spanned) > _MOST:
+                    return None
+                piece = piece & (sum(terms, np.int64(0)) + evaluate_constant(row, known) >= 0)
+            found = found | piece
+        return int(found.sum()) * prod(n for n, own in zip(extents, found.shape, strict=True) if own == 1)
+
+
+def _coordinates(concrete: Concrete, known: Known, places: Sequence[tuple[int, int]]) -> list[NDArray[np.int64]]:
+    """Coordinates of the iterations of tiles by dimension, which broadcast to (places, extents): inverse of the tiling
+    (the array paper, section 5.1).
+    """
+    candidate, count = known.candidate, len(concrete.extents)
+    tiles = {
+        axis: np.array(own, np.int64)
+        for axis, own in zip((candidate.rows, candidate.columns), zip(*places, strict=True), strict=True)
+    }
+    made = list[NDArray[np.int64]]()
+    extents = dict(zip(candidate.order, concrete.extents, strict=True))
+    for m in range(count):
+        extent = max(extents[m], 1)
+        digit = np.arange(extent, dtype=np.int64).reshape(1, *(-1 if n == m else 1 for n in range(count)))
+        tile = tiles[m].reshape(-1, *([1] * count)) if m in tiles else np.zeros((1,) * (count + 1), np.int64)
+        bounds = known.symbolic.extents[m]
+        counted = digit + extents[m] * tile
+        if candidate.reflected[m]:
+            made.append(evaluate_bound(bounds.upper, known) - counted)
+        else:
+            made.append(evaluate_bound(bounds.lower, known) + counted)
+    return made
 
 
 def critical_edge(concrete: Concrete, known: Known | None) -> tuple[str, int]:

@@ -86,6 +86,8 @@ class Result:
     """Accesses and operations by name."""
     executed: Sequence[Sequence[Sequence[int]]] = ()
     """By class, unit and instruction: executions of one element."""
+    held: tuple[int, bytes] = (0, b"")
+    """Of a run with an account, cycles that units were held at multiples of a step, as the native model tells them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +143,14 @@ def run(
     *,
     trace: bool = False,
     progress: Callable[[int], None] | None = None,
+    account: bool = False,
 ) -> Result:
     """Simulation of one configuration. `inputs` has an array of the declared shape and type for every input; `progress`
     is told the cycle now and then.
 
     Errors: PL0601 to PL0603 and PL0605; PL0701 to PL0705 for the file; PL0610 to PL0627 for a fault.
     """
-    (result,) = _run((Placement(data, 0, 0, inputs),), machine, trace, progress=progress)
+    (result,) = _run((Placement(data, 0, 0, inputs),), machine, trace, progress=progress, account=account)
     return result
 
 
@@ -219,6 +222,7 @@ def execute(
     trace: bool = False,
     check_only: bool = False,
     progress: Callable[[int], None] | None = None,
+    account: bool = False,
 ) -> list[tcpa.Result]:
     """The native results; `check_only`: the static run of `verify`. Errors: PL0603, PL0605, PL0610 to PL0627."""
     # Asked for before the run: an operating system that overcommits would end the process instead of raising.
@@ -232,7 +236,7 @@ def execute(
             "leave out the trace, or use smaller loop bounds",
         )
     try:
-        return tcpa.run(placements, *_timing(machine), trace, check_only, progress)
+        return tcpa.run(placements, *_timing(machine), trace, check_only, progress, account=account)
     except tcpa.Fault as fault:
         raise PolyloomError(_diagnostic(fault, machine)) from None
     except MemoryError:
@@ -344,13 +348,14 @@ def _run(
     trace: bool,
     size: tuple[int, int] | None = None,
     progress: Callable[[int], None] | None = None,
+    account: bool = False,
 ) -> tuple[Result, ...]:
     configs = [load(p.data, machine) for p in placements]
     if size is not None:
         check_rectangles([(p.row, p.column, c.rows, c.columns) for p, c in zip(placements, configs, strict=True)], size)
     layouts = [_layouts(config) for config in configs]
     native = [(c, p.row, p.column, _inputs(a, p.inputs)) for p, c, a in zip(placements, configs, layouts, strict=True)]
-    results = execute(native, machine, trace=trace, progress=progress)
+    results = execute(native, machine, trace=trace, progress=progress, account=account)
     return tuple(_result(result, arrays, trace) for result, arrays in zip(results, layouts, strict=True))
 
 
@@ -436,6 +441,7 @@ def _result(native: tcpa.Result, arrays: Sequence[Layout], trace: bool) -> Resul
         ),
         trace=Trace(*native.take_trace()) if trace else None,
         executed=native.executed,
+        held=native.held,
     )
 
 

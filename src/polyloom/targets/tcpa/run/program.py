@@ -30,7 +30,8 @@ from polyloom.targets.tcpa.words.symbolic import Symbolic
 @dataclass(frozen=True, slots=True)
 class Simulation:
     """What the model observed of a program: operations by unit in `issues`, and in `executed` how often an element of
-    each class executed each instruction; `events` only if a trace was asked for."""
+    each class executed each instruction; `events` only if a trace was asked for, and `held` of the model's result only
+    for an account."""
 
     outputs: Arrays
     cycles: int
@@ -39,6 +40,7 @@ class Simulation:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     events: Events | None = None
     executed: Executed = ()
+    held: tuple[int, bytes] = (0, b"")
 
 
 def instantiate(
@@ -125,11 +127,12 @@ def find_machine(data: bytes, member: str | None) -> Machine | None:
     return load_machine(data, member) if member is not None or name in machine_file.members() else None
 
 
-def simulate(data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None) -> Simulation:
+def simulate(
+    data: bytes, member: str | None, inputs: Arrays, trace: bool, progress: Progress | None, account: bool = False
+) -> Simulation:
     machine = load_machine(data, member)
-    result = model.run(
-        data, machine, inputs, trace=trace, progress=None if progress is None else _cycle_progress(progress, data)
-    )
+    told = None if progress is None else _cycle_progress(progress, data)
+    result = model.run(data, machine, inputs, trace=trace, progress=told, account=account)
     return _simulation(data, machine, result)
 
 
@@ -148,7 +151,14 @@ def _simulation(data: bytes, machine: Machine, result: model.Result) -> Simulati
     events = _events(result.trace, data, machine) if result.trace else None
     issues = zip((unit.name for unit in machine.units), result.issues, strict=True)
     return Simulation(
-        result.outputs, result.cycles, result.operations, tuple(issues), result.counts, events, result.executed
+        result.outputs,
+        result.cycles,
+        result.operations,
+        tuple(issues),
+        result.counts,
+        events,
+        result.executed,
+        result.held,
     )
 
 

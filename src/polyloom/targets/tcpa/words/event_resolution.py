@@ -139,18 +139,19 @@ def tile_iterations(
 def evaluate_bound(pieces: Sequence[Bound], of: Known) -> int:
     """The piece whose guards hold; 0 of an empty space."""
     for piece in pieces:
-        if all(_constant(guard, of) >= 0 for guard in piece.guards):
-            return _constant(piece.numerator, of) // piece.denominator
+        if all(evaluate_constant(guard, of) >= 0 for guard in piece.guards):
+            return evaluate_constant(piece.numerator, of) // piece.denominator
     return 0
 
 
-def _constant(row: Row, of: Known) -> int:
+def evaluate_constant(row: Row, of: Known) -> int:
+    """Value of a row without its dimensions: its constant and the parameters."""
     return row.constant + sum(c * v for c, v in zip(row.params, of.values, strict=True))
 
 
 def evaluate_row(row: Row, points: Numbers, of: Known) -> Numbers:
     """Its value at each of the points."""
-    return points @ np.array(row.dims, np.int64) + _constant(row, of)
+    return points @ np.array(row.dims, np.int64) + evaluate_constant(row, of)
 
 
 def evaluate_condition(condition: int, points: Numbers, of: Known) -> NDArray[np.bool_]:

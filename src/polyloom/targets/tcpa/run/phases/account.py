@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import cast
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.account import Account, Category, Row, join_accounts
 from polyloom.targets.account_advice import advise
+from polyloom.targets.account_timeline import Parts, fold_timeline, join_parts, uniform_parts
 from polyloom.targets.target import Execution, Program
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.place import Place, region
@@ -39,12 +40,17 @@ def account(program: Program, execution: Execution) -> Account:
     machine = load_machine(found.steps[0].data, where.member if where else None)
     elements = _elements(program, found)
     steps = [
-        account_words(*_decode_configuration(own.data), seen.executed, machine, seen.cycles, elements)
+        account_words(*_decode_configuration(own.data), seen.executed, machine, seen.cycles, elements, seen.held)
         for own, seen in zip(found.steps, ran.phases, strict=True)
     ]
-    units = elements * len(machine.units)
-    whole = join_accounts([*steps, *_surrounding_accounts(units, machine, found, ran)])
-    return replace(whole, advice=advise(whole, {"imbalance": text} if (text := _sizes(found, ran)) else None))
+    around = _surroundings(elements * len(machine.units), machine, found, ran)
+    whole = join_accounts([*(made for made, _ in steps), *around.accounts])
+    advice = advise(whole, {"imbalance": text} if (text := _sizes(found, ran)) else None)
+    parts = [parts for _, parts in steps if parts is not None]
+    # A step that took no cycle has no part.
+    ran_all = len(parts) == sum(made.cycles > 0 for made, _ in steps)
+    timeline = fold_timeline(join_parts(list(around.parts(parts)))) if ran_all and whole.cycles else None
+    return replace(whole, advice=advice, timeline=timeline)
 
 
 @lru_cache(_KEPT)
@@ -68,18 +74,50 @@ def _elements(program: Program, found: Run) -> int:
     return max(c.rows * c.columns for c in (_decode_configuration(own.data)[0] for own in found.steps))
 
 
-def _surrounding_accounts(units: int, machine: Machine, found: Run, ran: Ran) -> Iterator[Account]:
-    """Accounts of the cycles around steps, in which no unit of the array issues."""
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """Accounts of the cycles around steps, in which no unit of the array issues: before the first one, between them,
+    and after the last one.
+    """
+
+    before: tuple[Account, ...]
+    between: tuple[Account, ...]
+    after: tuple[Account, ...]
+
+    @property
+    def accounts(self) -> tuple[Account, ...]:
+        return (*self.between[:1], *self.before, *self.between[1:], *self.after)
+
+    def parts(self, steps: Sequence[Parts]) -> Iterator[Parts]:
+        """Parts in the order of time. What is between steps is known as a sum, of which each step has an equal share in
+        front of it.
+        """
+        yield from (uniform_parts(made) for made in self.before)
+        for number, own in enumerate(steps):
+            for made in self.between:
+                whole = made.cycles
+                # The first ones have what the others leave, so that a single step has all.
+                cycles = whole * (number + 1) // len(steps) - whole * number // len(steps)
+                yield uniform_parts(_idle(made.units, made.rows[0].category, "", cycles))
+            yield own
+        yield from (uniform_parts(made) for made in self.after)
+
+
+def _surroundings(units: int, machine: Machine, found: Run, ran: Ran) -> _Surroundings:
     own = [phase.cycles for phase in ran.phases]
     time = measure_time(found, machine, own) if machine.has_whole_time else None
     moved = sum(ran.transfers) if time is None else time.array - sum(own)
-    yield _idle(units, "memory", "exchange between banks", moved)
+    exchange = _idle(units, "memory", "exchange between banks", moved)
     if time is None:
-        return
-    yield _idle(units, "configuration", "words of configurations", time.configuration)
-    yield _idle(units, "fill and drain", "loads before the first step", time.fill)
-    yield _idle(units, "memory", "transfers from and to memory", time.wait)
-    yield _idle(units, "fill and drain", "stores after the last step", time.drain)
+        return _Surroundings((), (exchange,), ())
+    before = (
+        _idle(units, "configuration", "words of configurations", time.configuration),
+        _idle(units, "fill and drain", "loads before the first step", time.fill),
+    )
+    waits = _idle(units, "memory", "transfers from and to memory", time.wait)
+    return _Surroundings(
+        before, (exchange, waits), (_idle(units, "fill and drain", "stores after the last step", time.drain),)
+    )
 
 
 def _idle(units: int, category: Category, detail: str, cycles: int) -> Account:
