@@ -22,7 +22,7 @@ from polyloom.cli.named_arrays import read_arrays
 from polyloom.cli.simulate import load_program
 from polyloom.debugger.commands import Debugger
 from polyloom.debugger.entry_point import is_program, open_debugger
-from polyloom.debugger.gdb import serve
+from polyloom.debugger.gdb_connection import serve
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import source_file
 from polyloom.targets import registry

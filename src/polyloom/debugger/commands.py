@@ -14,8 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.debugger.condition import read_condition
+from polyloom.debugger.history import Entry
 from polyloom.debugger.origin import LINES, describe_event, list_origin
-from polyloom.debugger.session import Entry, Session
+from polyloom.debugger.session import Session
 from polyloom.debugger.show import list_code, list_registers, list_source, print_value
 from polyloom.debugger.stops import Stops, read_breakpoint
 from polyloom.debugger.wrong import Verdict, run_until_wrong
@@ -219,10 +220,11 @@ def _print(of: Debugger, rest: str) -> list[str]:
         return [
             f"{unit}: {rest} = {held[rest]}" for unit, held in of.session.machine.registers().items() if rest in held
         ]
-    arrays, written = of.session.machine.arrays(), of.session.writer(rest)
     # Names of operations; elements and loops are expressions.
-    if rest.isidentifier() and written is not None and rest not in arrays and rest not in of.session.loops:
-        return [describe_event(written, of.texts)]
+    if rest.isidentifier() and rest not in of.session.machine.arrays() and rest not in of.session.loops:
+        written = of.session.writer(rest)
+        if written is not None:
+            return [describe_event(written, of.texts)]
     return print_value(rest, read_condition(rest, of.session).value(of.session))
 
 
@@ -274,7 +276,8 @@ def _info(of: Debugger, rest: str) -> list[str]:
     if what == "code":
         return list_code(session, of.texts)
     if what == "snapshots":
-        return [f"{session.snapshots} snapshots, {session.snapshot_bytes} bytes, one per {session.period} positions"]
+        told = f"{session.snapshots} snapshots, {session.snapshot_bytes} bytes, one per {session.period} positions"
+        return [told, f"history of events: {session.history_bytes} bytes"]
     known = ("registers", "breakpoints", "arrays", "code", "snapshots")
     raise input_error("PL1501", f"there is no `info {what}`", help=nearest(what, known, "subject"))
 

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.debugger.session import Entry, Session
+from polyloom.debugger.history import Entry
+from polyloom.debugger.session import Session
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
 
 EVENTS: Final = ("fault", "nan", "wrong")

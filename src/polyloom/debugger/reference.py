@@ -11,7 +11,8 @@ they store more than `MOST` values, the outputs of the subject's oracle stand fo
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -45,16 +46,40 @@ class Instance:
 @dataclass(frozen=True, slots=True)
 class Match:
     """Value of the machine beside what the source has: `instance` is None where nothing stored there is equal, and then
-    `expected` what the source would store next.
+    `expected` what the source would store next. One `is_inside` was computed and not stored: that it differs is a
+    suspicion, for the compiler may have computed the statement in another way.
     """
 
     stored: StoredElement
     instance: Instance | None
     expected: Instance | None = None
+    is_inside: bool = False
 
     @property
     def is_wrong(self) -> bool:
         return self.instance is None
+
+
+@dataclass(slots=True)  # a run moves it
+class Cursor:
+    """Cursor of a run in a reference: of each element how many of its values are past, and of each value whether it has
+    had a counterpart.
+    """
+
+    past: array[int]
+    met: bytearray
+
+    @property
+    def bytes(self) -> int:
+        return self.past.itemsize * len(self.past) + len(self.met)
+
+    @property
+    def count(self) -> int:
+        """Values that have had a counterpart."""
+        return self.met.count(1)
+
+    def copy(self) -> Cursor:
+        return Cursor(self.past[:], self.met[:])
 
 
 @dataclass(slots=True)  # filled by the interpreter of the source
@@ -69,6 +94,13 @@ class Reference:
     _places: dict[str, Provenance | None] = field(default_factory=dict[str, Provenance | None])
     _loops: dict[str, None] = field(default_factory=dict[str, None])
     count: int = 0
+    # By element: its number, and that of its first value.
+    _numbers: dict[Element, tuple[int, int]] = field(default_factory=dict[Element, tuple[int, int]])
+    # By statement and iteration: the element, and which of its values it is.
+    _instances: dict[tuple[str, Iteration], tuple[Element, int]] = field(
+        default_factory=dict[tuple[str, Iteration], tuple[Element, int]]
+    )
+    _statement_loops: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def note(self, assign: Assign, iteration: Iteration, index: tuple[int, ...], value: Any) -> None:
         """Stored value of the interpreter. Errors: MemoryError beyond `MOST`."""
@@ -87,27 +119,66 @@ class Reference:
         """Names of the loops around what is stored."""
         return tuple(self._loops)
 
-    def match(self, event: Event, cursor: dict[Hashable, int]) -> tuple[Match, ...]:
-        """Counterparts of what an event has stored; `cursor` has for each element how many of its values are past."""
+    def open_cursor(self) -> Cursor:
+        """Cursor at the start of a run; the reference is complete by then."""
+        first = 0
+        for number, (element, known) in enumerate(self.elements.items()):
+            self._numbers[element] = number, first
+            first += len(known)
+        # A 32-bit integer for each element: there are at most `MOST` values.
+        return Cursor(array("i", bytes(4 * len(self.elements))), bytearray(first))
+
+    def match(self, event: Event, cursor: Cursor) -> tuple[Match, ...]:
+        """Counterparts of what an event has stored, or has computed as the value of a statement."""
         # Of last values alone nothing follows for a partial sum that is stored before.
-        if not event.stores or not self.is_complete:
+        if not self.is_complete or not (event.stores or event.statement):
             return ()
+        if event.statement:
+            found = self._match_statement(event, cursor)
+            return () if found is None else (found,)
         return tuple(found for stored in event.stores if (found := self._match(stored, cursor)) is not None)
 
-    def _match(self, stored: StoredElement, cursor: dict[Hashable, int]) -> Match | None:
+    def _match(self, stored: StoredElement, cursor: Cursor) -> Match | None:
         element = stored.array, stored.index
         known = self.elements.get(element)
         if known is None:
             # The source stores nothing there: an array of the compiler's, or an element that the machine writes back.
             return None
+        number, first = self._numbers[element]
         # From the last match itself on: a machine may write the same value twice, as partial tiles do.
-        start = cursor.get(element, 0)
+        start = cursor.past[number]
         for n in range(max(start - 1, 0), len(known)):
             if is_equal(known[n].value, stored.value):
-                cursor[element] = n + 1
-                cursor["instance", element, n] = 1
+                cursor.past[number] = n + 1
+                cursor.met[first + n] = 1
                 return Match(stored, known[n])
         return Match(stored, None, known[min(start, len(known) - 1)])
+
+    def find_instance(self, statement: str, iteration: Iteration) -> tuple[Element, int] | None:
+        """What a statement stores in an iteration, which may have more loops than those of the statement: the element,
+        and which of its values it is.
+        """
+        if not self._instances:
+            for element, known in self.elements.items():
+                for n, made in enumerate(known):
+                    self._instances[made.statement, made.iteration] = element, n
+                    self._statement_loops.setdefault(made.statement, tuple(name for name, _ in made.iteration))
+        loops = self._statement_loops.get(statement)
+        own = None if loops is None else _own_iteration(loops, iteration)
+        return None if own is None else self._instances.get((statement, own))
+
+    def _match_statement(self, event: Event, cursor: Cursor) -> Match | None:
+        """Counterpart of a value that stays inside: of its own statement and iteration alone."""
+        found = self.find_instance(event.statement, event.iteration)
+        if found is None:
+            return None
+        (name, index), n = found
+        expected = self.elements[name, index][n]
+        stored = StoredElement(name, index, event.result)
+        if not is_equal(expected.value, event.result):
+            return Match(stored, None, expected, is_inside=True)
+        cursor.met[self._numbers[name, index][1] + n] = 1
+        return Match(stored, expected, is_inside=True)
 
     def list_missing(self, arrays: Arrays) -> list[tuple[Element, Instance, Any]]:
         """Elements that do not end as the source leaves them, with the values that they have."""
@@ -123,6 +194,26 @@ class Reference:
             return is_equal(expected, value)
         allowed = float(bound[index])
         return bool(np.isnan(allowed) or abs(float(expected) - float(value)) <= allowed)
+
+
+def _own_iteration(loops: Sequence[str], iteration: Iteration) -> Iteration | None:
+    """Iteration of a statement with these loops, in an iteration of a machine. Loops that the compiler has fused have
+    the name of one of them, which differs from the others by a number behind it (`names.fresh_name`).
+    """
+    known, found = dict(iteration), list[tuple[str, int]]()
+    others = [name for name in known if name not in loops]
+    for loop in loops:
+        fused = [name for name in others if _base_name(name) == _base_name(loop)]
+        if loop not in known and len(fused) != 1:
+            return None
+        found.append((loop, known[loop if loop in known else fused[0]]))
+    return tuple(found)
+
+
+def _base_name(name: str) -> str:
+    """`j` of `j_2`."""
+    base, _, number = name.rpartition("_")
+    return base if base and number.isdigit() else name
 
 
 def is_equal(a: Any, b: Any) -> bool:

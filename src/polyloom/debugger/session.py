@@ -3,48 +3,28 @@
 
 A position is a number of steps. Going back restores the nearest snapshot before it and steps again, which gives the
 same events, since models are deterministic (replay as in Boothe, "Efficient algorithms for bidirectional debugging",
-2000). Snapshots are taken every `period` positions; where they would take more than `limit` bytes, every second one is
-dropped and the period doubles, so that they stay spread over the whole run.
+2000). Snapshots are taken every `period` positions; where they would take more than their share of `limit` bytes, every
+second one is dropped and the period doubles, so that they stay spread over the whole run. The rest of the limit is for
+what is known of events (`history.py`); what that forgets is found by a replay.
 """
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.debugger.reference import Match, Reference
+from polyloom.debugger.history import UNKNOWN, Entry, History
+from polyloom.debugger.reference import Cursor, Reference
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.stepper import Event, Operand, Snapshot, Stepper
 
 LIMIT: Final = 256 << 20
-"""Bytes of all snapshots."""
+"""Bytes of snapshots and history together, half of it each."""
 # A step back at the start of a run repeats fewer steps than these.
 _PERIOD: Final = 16
-_KEPT: Final = 20_000
-"""Events that are kept; older ones are made again by a replay."""
-_KEY_BYTES: Final = 300
-"""Of a key with its writer, as Python's objects."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Event of a session: its number from 0 on, the position whose step made it, the numbers of the events that made
-    its operands (None: an input, or a constant), and what the reference says of its stored values.
-    """
-
-    number: int
-    position: int
-    event: Event
-    sources: tuple[int | None, ...]
-    matches: tuple[Match, ...] = ()
-
-    @property
-    def wrong(self) -> Match | None:
-        """The first value that differs from the reference."""
-        return next((match for match in self.matches if match.is_wrong), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +32,11 @@ class _Saved:
     position: int
     events: int
     machine: Snapshot
-    writers: dict[Hashable, tuple[int, str]]
-    cursor: dict[Hashable, int]
+    cursor: Cursor | None
 
     @property
     def bytes(self) -> int:
-        return self.machine.bytes + (len(self.writers) + len(self.cursor)) * _KEY_BYTES
+        return self.machine.bytes + (0 if self.cursor is None else self.cursor.bytes)
 
 
 class Session:
@@ -69,13 +48,12 @@ class Session:
         self.position = 0
         self.fault: PolyloomError | None = None
         self.last: tuple[Entry, ...] = ()
-        self._limit = limit
+        self._limit = limit // 2
         self.period = _PERIOD
-        self._log = dict[int, Entry]()
-        # 8 bytes for each event of the run: whatever is no longer kept is made again from its position.
-        self._at = array("Q")
-        self._writers = dict[Hashable, tuple[int, str]]()
-        self._cursor = dict[Hashable, int]()
+        cursor = None if reference is None else reference.open_cursor()
+        self._history = History(limit - self._limit, reference, cursor)
+        # Keys that no event before this number writes: inputs are asked for again and again.
+        self._unwritten = dict[Hashable, int]()
         self._units = dict[str, None]()
         self._snapshots = [self._snapshot()]
 
@@ -91,12 +69,12 @@ class Session:
     @property
     def events(self) -> int:
         """Events so far."""
-        return len(self._at)
+        return self._history.events
 
     @property
     def match_count(self) -> int:
         """Values of the reference that have had a counterpart."""
-        return sum(1 for key in self._cursor if isinstance(key, tuple) and key[:1] == ("instance",))
+        return 0 if self._history.cursor is None else self._history.cursor.count
 
     @property
     def snapshots(self) -> int:
@@ -113,14 +91,39 @@ class Session:
         """Units of which registers are shown, and those that have executed something."""
         return tuple(dict.fromkeys((*self.machine.registers(), *self._units)))
 
-    def writer(self, name: str) -> Entry | None:
-        """Last event that has written what is called `name`."""
-        found = self._writers.get(("name", name))
-        return None if found is None else self.event(found[0])
-
     @property
     def snapshot_bytes(self) -> int:
         return sum(snapshot.bytes for snapshot in self._snapshots)
+
+    @property
+    def history_bytes(self) -> int:
+        """Of events and writers that are kept."""
+        return self._history.bytes
+
+    def writer(self, name: str) -> Entry | None:
+        """Last event that has written what is called `name`."""
+        key = ("name", name)
+        number = self._history.writer(key)
+        if number == UNKNOWN:
+            number = self._find_writers({key}, self.events).get(key)
+        return None if number is None else self.event(number)
+
+    def sources(self, entry: Entry) -> Sequence[tuple[Operand, int | None]]:
+        """Operands of an event, each with the number of the event that made it."""
+        pairs = list(zip(entry.event.reads, entry.sources, strict=True))
+        unknown = {operand.key for operand, number in pairs if number == UNKNOWN}
+        found = self._find_writers(unknown, entry.number) if unknown else {}
+        return [
+            self._resolve(operand, found.get(operand.key)) if number == UNKNOWN else (operand, number)
+            for operand, number in pairs
+        ]
+
+    def _resolve(self, operand: Operand, number: int | None) -> tuple[Operand, int | None]:
+        """Operand with its value, which the event with this number has left."""
+        if number is None or operand.value:
+            return operand, number
+        made = next((w.value for w in self.event(number).event.writes if w.key == operand.key), "")
+        return replace(operand, value=made), number
 
     def step(self) -> tuple[Entry, ...]:
         """Next cycle in which something happens; a fault is kept in `fault`, and ends the run."""
@@ -133,7 +136,6 @@ class Session:
             return ()
         self.position += 1
         self.last = tuple(self._record(event) for event in events)
-        self._evict()
         # A replay passes positions of snapshots that are still there.
         if self.position % self.period == 0 and self.position > self._snapshots[-1].position:
             self._snapshots.append(self._snapshot())
@@ -144,53 +146,107 @@ class Session:
         """Go to a position, before the present one or behind it; the end where there are not so many."""
         # A fault may have left the machine in the middle of a cycle: only a snapshot is a state to go on from.
         if position < self.position or self.fault is not None:
-            self._restore(max(0, position))
+            self._restore(self._before(position))
         while self.position < position and not self.is_at_end:
             self.step()
 
+    def seek_back(self, find: Callable[[bool], int | None]) -> bool:
+        """Go to the last earlier position that `find` gives, the start where it gives none; whether there was one.
+
+        `find` is asked at each position between two snapshots in order of time, with True at the first of them, whose
+        own step it has not seen. The whole run is repeated once at most.
+        """
+        start = end = self.position
+        while end:
+            self._restore(self._before(end - 1))
+            begin, found = self.position, None
+            find(True)
+            while self.position < end and not self.is_at_end:
+                self.step()
+                at = find(False)
+                found = at if at is not None and at < start else found
+            if found is not None:
+                self.seek(found)
+                return True
+            end = begin
+        self.seek(0)
+        return False
+
     def event(self, number: int) -> Entry:
         """Event by its number; one that is no longer kept is made again."""
-        if number not in self._log:
-            here, fault = self.position, self.fault
-            self.seek(self._at[number])
-            found = self._log[number]
-            self.seek(here)
+        if (found := self._history.find(number)) is not None:
+            return found
+        snapshot = next(each for each in reversed(self._snapshots) if each.events <= number)
+        with self._excursion():
+            made = [entry for entries in self._replay(snapshot, number + 1) for entry in entries]
+        # Those around it are asked for next: a chain goes back in small steps.
+        for entry in made:
+            self._history.keep(entry)
+        return next(entry for entry in made if entry.number == number)
+
+    def previous(self, unit: str, number: int) -> Entry | None:
+        """Last event of a unit before that number."""
+        found = self._scan_back(number, lambda entry: entry.event.unit == unit)
+        return next(found, None)
+
+    def _find_writers(self, keys: set[Hashable], before: int) -> dict[Hashable, int]:
+        """Last events before a number that write these keys."""
+        wanted = {key for key in keys if self._unwritten.get(key, 0) < before}
+        found = dict[Hashable, int]()
+
+        def writes(entry: Entry) -> bool:
+            written = {key for w in entry.event.writes for key in (w.key, ("name", w.name))} & wanted
+            for key in written:
+                found[key] = entry.number
+            wanted.difference_update(written)
+            return bool(written)
+
+        for entry in self._scan_back(before, writes):
+            self._history.keep(entry)
+            if not wanted:
+                break
+        self._unwritten |= dict.fromkeys(wanted, before)
+        return found
+
+    def _scan_back(self, before: int, meets: Callable[[Entry], bool]) -> Iterator[Entry]:
+        """Events before a number, the latest first, that are meant: interval after interval is replayed."""
+        end = before
+        for snapshot in reversed(self._snapshots):
+            if snapshot.events < end:
+                with self._excursion():
+                    made = [e for entries in self._replay(snapshot, end) for e in entries if e.number < end]
+                yield from (entry for entry in reversed(made) if meets(entry))
+                end = snapshot.events
+
+    @contextmanager
+    def _excursion(self) -> Iterator[None]:
+        """A replay, behind which the machine is as it was."""
+        saved, fault = self.machine.save(), self.fault
+        try:
+            yield
+        finally:
+            self.machine.restore(saved)
             # The step that failed changed no position: it is not repeated.
             self.fault = fault
-            return found
-        return self._log[number]
+
+    def _replay(self, snapshot: _Saved, end: int) -> Iterator[tuple[Entry, ...]]:
+        """Steps behind a snapshot again, until event `end` would be next."""
+        cursor = None if snapshot.cursor is None else snapshot.cursor.copy()
+        history = History(self._limit, self.reference, cursor, snapshot.events)
+        self.machine.restore(snapshot.machine)
+        position = snapshot.position
+        while history.events < end:
+            position += 1
+            yield tuple(history.record(event, position) for event in self.machine.step())
 
     def _record(self, event: Event) -> Entry:
-        number = len(self._at)
         self._units[event.unit] = None
-        self._at.append(self.position)
-        # Operands are looked up before results are entered: an instruction may read the register that it writes.
-        known = [self._writers.get(operand.key) if operand.key is not None else None for operand in event.reads]
-        reads = tuple(_with_value(operand, writer) for operand, writer in zip(event.reads, known, strict=True))
-        matches = self.reference.match(event, self._cursor) if self.reference else ()
-        # What the machine does not tell, the reference may: of which iteration a stored value is.
-        iteration = event.iteration or next((m.instance.iteration for m in matches if m.instance), ())
-        entry = Entry(
-            number, self.position, replace(event, reads=reads, iteration=iteration),
-            tuple(None if writer is None else writer[0] for writer in known), matches,
-        )  # fmt: skip
-        for operand in event.writes:
-            if operand.key is not None:
-                self._writers[operand.key] = number, operand.value
-            # Names are what people ask for; several keys may share one.
-            self._writers["name", operand.name] = number, operand.value
-        self._log[number] = entry
-        return entry
-
-    def _evict(self) -> None:
-        # A dictionary keeps the order of insertion: the first is the oldest.
-        while len(self._log) > _KEPT:
-            del self._log[next(iter(self._log))]
+        return self._history.record(event, self.position)
 
     def _snapshot(self) -> _Saved:
-        saved = self.machine.save()
-        # Copies, as the run goes on to change both.
-        return _Saved(self.position, len(self._at), saved, dict(self._writers), dict(self._cursor))
+        cursor = self._history.cursor
+        # A copy, as the run goes on to change it.
+        return _Saved(self.position, self.events, self.machine.save(), None if cursor is None else cursor.copy())
 
     def _drop_snapshots(self) -> None:
         """Drops every second snapshot, the first never, until the rest fits."""
@@ -199,24 +255,12 @@ class Session:
             # The start stays: going back must always be possible.
             self._snapshots = self._snapshots[::2]
 
-    def _restore(self, position: int) -> None:
+    def _before(self, position: int) -> _Saved:
+        """Last snapshot that is not behind a position; the first, of position 0, is never dropped."""
         places = [snapshot.position for snapshot in self._snapshots]
-        # The last one that is not behind the position; the first, of position 0, is never dropped.
-        snapshot = self._snapshots[bisect_right(places, position) - 1]
+        return self._snapshots[max(0, bisect_right(places, position) - 1)]
+
+    def _restore(self, snapshot: _Saved) -> None:
         self.machine.restore(snapshot.machine)
         self.position, self.fault, self.last = snapshot.position, None, ()
-        self._writers, self._cursor = dict(snapshot.writers), dict(snapshot.cursor)
-        # Events behind the snapshot happen again, with the same numbers.
-        for number in range(snapshot.events, len(self._at)):
-            self._log.pop(number, None)
-        del self._at[snapshot.events :]
-
-
-def _with_value(operand: Operand, writer: tuple[int, str] | None) -> Operand:
-    """Operand with the value that its writer has left, where the machine did not tell one."""
-    return replace(operand, value=writer[1]) if writer is not None and not operand.value else operand
-
-
-def sources(entry: Entry) -> Sequence[tuple[Operand, int | None]]:
-    """Operands with the events that made them."""
-    return list(zip(entry.event.reads, entry.sources, strict=True))
+        self._history.undo(snapshot.events, None if snapshot.cursor is None else snapshot.cursor.copy())

@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.debugger.condition import Condition, read_condition
-from polyloom.debugger.session import Entry, Session
+from polyloom.debugger.history import Entry
+from polyloom.debugger.session import Session
 from polyloom.diagnostics import PolyloomError, input_error, nearest
 
 _ITERATION: Final = re.compile(r"[A-Za-z_]\w*=-?\d+(?:[ ,]+[A-Za-z_]\w*=-?\d+)*")
