@@ -257,3 +257,55 @@ def test_arrays_and_odd_digits_are_refused(source: Path, command: str) -> None:
     with pytest.raises(PolyloomError) as caught:
         of.execute(command)
     assert caught.value.code in ("PL1501", "PL1502")
+
+
+PRODUCT = """import polyloom as pl
+
+N = pl.size("N")
+
+
+@pl.kernel
+def product(A: pl.f32[N, N], B: pl.f32[N, N], C: pl.f32[N, N]) -> None:
+    for i in range(N):
+        for j in range(N):
+            C[i, j] = pl.f32(0.0)
+            for k in range(N):
+                C[i, j] = C[i, j] + A[i, k] * B[k, j]
+"""
+
+
+@pytest.mark.parametrize("what", ["kernel", "grid"])
+def test_vector_kernels_and_grids_step(what: str, tmp_path: Path) -> None:
+    """They go forwards and back, end where the source does, and in the cycle of a run."""
+    if what == "kernel":
+        instance = pl.compile("examples/sfpi/kernels.py:leaky_relu", on="tensix").prepare_instance({})
+        given = {"slope": 0x3DCCCCCD}
+    else:
+        (tmp_path / "product.py").write_text(PRODUCT)
+        instance = pl.compile(tmp_path / "product.py", on="tensix:wormhole:1x2").prepare_instance({"N": 40})
+        given = {}
+    of = open_debugger(instance, given)
+    of.execute("stepi 30")
+    before = told(of)
+    of.execute("stepi 9")
+    later = told(of)
+    of.execute("back 9")
+    assert told(of)[3:] == before[3:]
+    of.execute("stepi 9")
+    assert told(of) == later
+    assert of.execute("until-wrong")[0].startswith("no stored value differs")
+    cycles = instance.run(**given).cycles
+    assert cycles is not None and abs(of.session.cycle - cycles) <= 1
+
+
+def test_the_first_wrong_value_inside_the_array_is_shown(source: Path) -> None:
+    """A value that never leaves is judged, too: not the sum that is stored, but the product that began it is wrong."""
+    instance = pl.compile(str(source), on="tcpa:2x2").prepare_instance({"N": 4})
+    right = open_debugger(instance, {})
+    right.execute("until-wrong")
+    assert right.verdict is not None and right.verdict.unmatched == 0
+    wrong = open_debugger(replace(instance, data=PLANTED["tcpa:2x2"](instance.data)), {})
+    wrong.execute("until-wrong")
+    assert wrong.verdict is not None and wrong.verdict.entry is not None and wrong.verdict.expected is not None
+    assert wrong.verdict.entry.event.statement == wrong.verdict.expected.statement == "S1"
+    assert not wrong.verdict.entry.event.stores and wrong.session.position == wrong.verdict.entry.position
