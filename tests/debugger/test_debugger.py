@@ -16,10 +16,10 @@ from polyloom.cli import debug as verb
 from polyloom.cli import main
 from polyloom.debugger.commands import Debugger
 from polyloom.debugger.entry_point import open_debugger
-from polyloom.debugger.session import Session
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv.names import parse_isa
 from polyloom.run.instance import Instance
+from polyloom.stepping.session import Session
 from polyloom.targets.riscv.stepper import HartStepper, call_stepper
 from polyloom.targets.target import Job
 
@@ -106,7 +106,8 @@ def test_reservations_and_output_go_back(tmp_path: Path) -> None:
     """A store-conditional succeeds again behind its load, and what was printed is printed once."""
     (tmp_path / "print.s").write_text(PRINTS)
     assert main(["asm", str(tmp_path / "print.s"), "--on", "riscv", "-o", str(tmp_path / "print.elf")]) == 0
-    of = Debugger(Session(call_stepper((tmp_path / "print.elf").read_bytes(), parse_isa("rv64gc"), Job({}, None, None))))
+    data = (tmp_path / "print.elf").read_bytes()
+    of = Debugger(Session(call_stepper(data, parse_isa("rv64gc"), Job({}, None, None))))
     of.execute("continue")
     machine = of.session.machine
     assert isinstance(machine, HartStepper)

@@ -14,13 +14,14 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.debugger.condition import read_condition
-from polyloom.debugger.history import Entry
 from polyloom.debugger.origin import LINES, describe_event, list_origin
-from polyloom.debugger.session import Session
 from polyloom.debugger.show import list_code, list_registers, list_source, print_value
 from polyloom.debugger.stops import Stops, read_breakpoint
 from polyloom.debugger.wrong import Verdict, run_until_wrong
 from polyloom.diagnostics import input_error, nearest
+from polyloom.stepping.history import Entry
+from polyloom.stepping.prints import shown
+from polyloom.stepping.session import Session
 
 HELP: Final = (
     ("step [N]", "to another line or iteration of the source (s)"),
@@ -60,6 +61,7 @@ class Debugger:
     stops: Stops = field(default_factory=Stops)
     verdict: Verdict | None = None
     has_quit: bool = False
+    printed: list[str] = field(default_factory=list[str])
 
     def execute(self, line: str) -> list[str]:
         """Lines that a command answers. Errors: PL1501 for a command that there is not, PL1502 to PL1505."""
@@ -69,14 +71,24 @@ class Debugger:
         name = _SHORT.get(word, word)
         if name not in _COMMANDS:
             raise input_error("PL1501", f"there is no command '{word}'", help=nearest(word, list(_COMMANDS), "command"))
-        return list(_COMMANDS[name](self, rest.strip()))
+        self.printed.clear()
+        answer = list(_COMMANDS[name](self, rest.strip()))
+        return [*(f"print: {line}" for line in self.printed), *answer]
+
+    def step(self) -> tuple[Entry, ...]:
+        """Step of the session; what the source prints in it is shown before the answer of the command."""
+        entries = self.session.step()
+        self.printed += [shown(printed) for entry in entries for printed in entry.prints]
+        if self.session.is_at_end and entries:
+            self.printed += [shown(printed) for printed in self.session.remaining_prints]
+        return entries
 
     def run(self, stops: Callable[[], str]) -> list[str]:
         """Steps until `stops` gives a reason, or a breakpoint does, or nothing is left."""
         session = self.session
         while not session.is_at_end:
             # At least one step is done: a run that stands at a breakpoint leaves it, as with `continue` of GDB.
-            session.step()
+            self.step()
             if reason := "\n".join(text for text in (stops(), self.stops.stop_reason(session)) if text):
                 return [*reason.split("\n"), *self.describe_position()]
         return self.describe_position()
@@ -107,7 +119,7 @@ def _count(text: str, least: int = 1) -> int:
 
 def _stepi(of: Debugger, rest: str) -> list[str]:
     for _ in range(_count(rest)):
-        of.session.step()
+        of.step()
     of.stops.read_watched(of.session)
     return of.describe_position()
 
@@ -119,7 +131,7 @@ def _step_until_change(of: Debugger, rest: str, what: Callable[[Entry], Any]) ->
         first = next((e for e in of.session.last if what(e)), None)
         reason = False
         while not of.session.is_at_end and not reason:
-            entries = of.session.step()
+            entries = of.step()
             own = [e for e in entries if what(e) and (first is None or e.event.unit == first.event.unit)]
             reason = any(first is None or what(e) != what(first) for e in own)
             # A breakpoint on the way ends the step, as in GDB.

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.debugger.session import Session
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.stepping.session import Session
 from polyloom.targets.stepper import HartMachine
 
 _TRAP: Final = "05"

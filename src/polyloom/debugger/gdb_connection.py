@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import Final
 
 from polyloom.debugger.gdb import LONGEST, Stub, open_stub
-from polyloom.debugger.session import Session
 from polyloom.diagnostics import INPUT, Diagnostic, PolyloomError
+from polyloom.stepping.session import Session
 
 _PATIENCE: Final = 0.05
 """Seconds between two looks for Ctrl-C."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from polyloom.debugger.history import Entry
-from polyloom.debugger.reference import shown_iteration
-from polyloom.debugger.session import Session
+from polyloom.stepping.history import Entry
+from polyloom.stepping.reference import shown_iteration
+from polyloom.stepping.session import Session
 from polyloom.targets.provenance import with_statement
 
 LINES: Final = 40

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from polyloom.debugger.history import Entry
 from polyloom.debugger.origin import list_origin
-from polyloom.debugger.reference import Instance, Match, Reference, shown_iteration
-from polyloom.debugger.session import Session
 from polyloom.diagnostics import MISMATCH, Diagnostic
+from polyloom.stepping.history import Entry
+from polyloom.stepping.reference import Instance, Match, Reference, shown_iteration
+from polyloom.stepping.session import Session
 from polyloom.targets.provenance import with_statement
 
 _SUSPECTS: Final = 10_000

@@ -41,8 +41,8 @@ class StoredElement:
 class Event:
     """Operation at its issue. `unit` executes it; `address` is where it stands, -1 where addresses mean nothing.
     `operation` is its name in the source's equations, `iteration` the values of the loops around it, where they are
-    known; `result` its value as a NumPy scalar, None where it has none. `statement` is the statement of the source
-    whose value the result is, where the file tells.
+    known; `result` its value as a NumPy scalar, or as an array of lanes, None where it has none. `statement` is the
+    statement of the source whose value the result is, where the file tells.
     """
 
     cycle: int

@@ -273,7 +273,7 @@ def _lanes_text(lanes: Sequence[int]) -> str:
 def _value(register: Register, held: Registers) -> Any:
     bank, number = register
     if bank == "f":
-        return next(_floats(held[2][number]))
+        return np.array(held[2][number], np.uint32).view(np.float32)
     return np.int64(signed_residue(held[1][number], 64)) if bank == "x" else None
 
 

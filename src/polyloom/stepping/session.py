@@ -11,14 +11,15 @@ what is known of events (`history.py`); what that forgets is found by a replay.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.debugger.history import UNKNOWN, Entry, History
-from polyloom.debugger.reference import Cursor, Reference
 from polyloom.diagnostics import PolyloomError
+from polyloom.stepping.history import UNKNOWN, Entry, History, Source
+from polyloom.stepping.prints import Printed
+from polyloom.stepping.reference import Cursor, Reference
 from polyloom.targets.stepper import Event, Operand, Snapshot, Stepper
 
 LIMIT: Final = 256 << 20
@@ -40,22 +41,32 @@ class _Saved:
 
 
 class Session:
-    """Run under a debugger. `reference` is what the source stores, where it is known."""
+    """Run under a debugger. `source` is what the source stores and prints, where it is known."""
 
-    def __init__(self, machine: Stepper, reference: Reference | None = None, limit: int = LIMIT) -> None:
+    def __init__(self, machine: Stepper, source: Source | None = None, limit: int = LIMIT) -> None:
         self.machine: Final = machine
-        self.reference: Final = reference
+        self.source: Final = source or Source()
         self.position = 0
         self.fault: PolyloomError | None = None
         self.last: tuple[Entry, ...] = ()
         self._limit = limit // 2
         self.period = _PERIOD
-        cursor = None if reference is None else reference.open_cursor()
-        self._history = History(limit - self._limit, reference, cursor)
+        self._history = History(limit - self._limit, self.source, self.source.open_cursor())
         # Keys that no event before this number writes: inputs are asked for again and again.
         self._unwritten = dict[Hashable, int]()
         self._units = dict[str, None]()
         self._snapshots = [self._snapshot()]
+
+    @property
+    def reference(self) -> Reference | None:
+        """What the source stores."""
+        return self.source.reference
+
+    @property
+    def remaining_prints(self) -> tuple[Printed, ...]:
+        """Prints of which the run has made no cycle known."""
+        cursor, timeline = self._history.cursor, self.source.timeline
+        return () if cursor is None or timeline is None else tuple(timeline.list_remaining(cursor))
 
     @property
     def is_at_end(self) -> bool:
@@ -219,7 +230,7 @@ class Session:
                 end = snapshot.events
 
     @contextmanager
-    def _excursion(self) -> Iterator[None]:
+    def _excursion(self) -> Generator[None]:
         """A replay, behind which the machine is as it was."""
         saved, fault = self.machine.save(), self.fault
         try:
@@ -232,7 +243,7 @@ class Session:
     def _replay(self, snapshot: _Saved, end: int) -> Iterator[tuple[Entry, ...]]:
         """Steps behind a snapshot again, until event `end` would be next."""
         cursor = None if snapshot.cursor is None else snapshot.cursor.copy()
-        history = History(self._limit, self.reference, cursor, snapshot.events)
+        history = History(self._limit, self.source, cursor, snapshot.events)
         self.machine.restore(snapshot.machine)
         position = snapshot.position
         while history.events < end:

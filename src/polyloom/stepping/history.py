@@ -12,7 +12,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.debugger.reference import Cursor, Match, Reference
+from polyloom.stepping.prints import Printed, Timeline
+from polyloom.stepping.reference import Cursor, Match, Reference
 from polyloom.targets.stepper import Event, Operand
 
 UNKNOWN: Final = -1
@@ -36,6 +37,7 @@ class Entry:
     event: Event
     sources: tuple[int | None, ...]
     matches: tuple[Match, ...] = ()
+    prints: tuple[Printed, ...] = ()
 
     @property
     def wrong(self) -> Match | None:
@@ -48,14 +50,34 @@ class Entry:
         return _EVENT_BYTES + _OPERAND_BYTES * (len(event.reads) + len(event.writes) + len(event.stores))
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is known of the source: the values that it stores, and what it prints."""
+
+    reference: Reference | None = None
+    timeline: Timeline | None = None
+
+    def open_cursor(self) -> Cursor | None:
+        """Cursor at the start of a run; prints may be followed beside values that only end as the machine's do."""
+        known = self.reference if self.timeline is None else self.timeline.reference
+        return None if known is None else known.open_cursor()
+
+    def follow(self, event: Event, cursor: Cursor | None) -> tuple[tuple[Match, ...], tuple[Printed, ...]]:
+        """What the source says of an event's values, and what it prints there."""
+        if cursor is None:
+            return (), ()
+        matches = () if self.reference is None else self.reference.match(event, cursor)
+        return matches, () if self.timeline is None else self.timeline.follow(event, matches, cursor)
+
+
 class History:
     """Events from number `events` on, of which the last ones are kept. `limit` is in bytes: half of it for events, half
     for writers.
     """
 
-    def __init__(self, limit: int, reference: Reference | None, cursor: Cursor | None, events: int = 0) -> None:
+    def __init__(self, limit: int, source: Source, cursor: Cursor | None, events: int = 0) -> None:
         self._limit = limit // 2
-        self._reference, self.cursor = reference, cursor
+        self._source, self.cursor = source, cursor
         self.events = events
         # A history that begins in the middle of a run does not know what was written before.
         self._is_partial = events > 0
@@ -85,10 +107,10 @@ class History:
         # Operands are looked up before results are entered: an instruction may read the register that it writes.
         known = [None if operand.key is None else self.writer(operand.key) for operand in event.reads]
         reads = tuple(self._with_value(operand) for operand in event.reads)
-        matches = self._reference.match(event, self.cursor) if self._reference and self.cursor else ()
+        matches, prints = self._source.follow(event, self.cursor)
         # What the machine does not tell, the reference may: of which iteration a stored value is.
         iteration = event.iteration or next((m.instance.iteration for m in matches if m.instance), ())
-        entry = Entry(number, position, replace(event, reads=reads, iteration=iteration), tuple(known), matches)
+        entry = Entry(number, position, replace(event, reads=reads, iteration=iteration), tuple(known), matches, prints)
         for operand in event.writes:
             # Names are what people ask for; several keys may share one.
             for key in (operand.key, ("name", operand.name)):
