@@ -52,7 +52,7 @@ def compiled(folder: Path, text: str, on: str, name: str = "mix.py") -> Instance
     path = folder / name
     path.write_text(text)
     made = pl.compile(str(path), on=on)
-    return made.prepare_instance({size: 3 for size in made.parameters})
+    return made.prepare_instance(dict.fromkeys(made.parameters, 3))
 
 
 @pytest.mark.parametrize("on", MACHINES)

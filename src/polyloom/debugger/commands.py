@@ -15,6 +15,7 @@ import numpy as np
 
 from polyloom.debugger.condition import read_condition
 from polyloom.debugger.origin import LINES, describe_event, list_origin
+from polyloom.debugger.reverse import line_key, run_back
 from polyloom.debugger.show import list_code, list_registers, list_source, print_value
 from polyloom.debugger.stops import Stops, read_breakpoint
 from polyloom.debugger.wrong import Verdict, run_until_wrong
@@ -34,6 +35,7 @@ HELP: Final = (
     ("watch EXPRESSION", "stop where its value changes"),
     ("delete [N]", "remove a breakpoint or watchpoint, or all"),
     ("back [N]", "by so many cycles (reverse-stepi)"),
+    ("reverse-continue", "back to the last earlier breakpoint or change (rc)"),
     ("start", "go back to the start (run)"),
     ("print EXPRESSION", "arrays, elements, scalars, loops, registers (p)"),
     ("origin VALUE [N]", "the operations that made an element, a register, an operation or event #N"),
@@ -48,6 +50,7 @@ HELP: Final = (
 _SHORT: Final[Mapping[str, str]] = {
     "s": "step", "si": "stepi", "n": "stepi", "next": "stepi", "ni": "stepi", "c": "continue", "b": "break",
     "p": "print", "l": "list", "bt": "where", "backtrace": "where", "reverse-stepi": "back", "rsi": "back",
+    "rc": "reverse-continue",
     "run": "start", "r": "start", "q": "quit", "exit": "quit", "i": "info", "u": "until", "h": "help", "d": "delete",
 }  # fmt: skip
 
@@ -141,7 +144,7 @@ def _step_until_change(of: Debugger, rest: str, what: Callable[[Entry], Any]) ->
 
 
 def _step(of: Debugger, rest: str) -> list[str]:
-    return _step_until_change(of, rest, lambda e: (e.event.place.line, e.event.iteration) if e.event.place else None)
+    return _step_until_change(of, rest, line_key)
 
 
 def _iterate(of: Debugger, rest: str) -> list[str]:
@@ -214,6 +217,12 @@ def _reverse_step(of: Debugger, rest: str) -> list[str]:
     of.session.seek(max(0, of.session.position - _count(rest)))
     of.stops.move(of.session)
     return of.describe_position()
+
+
+def _reverse_continue(of: Debugger, rest: str) -> list[str]:
+    del rest
+    reason = run_back(of.session, of.stops)
+    return [*(reason.split("\n") if reason else []), *of.describe_position()]
 
 
 def _start(of: Debugger, rest: str) -> list[str]:
@@ -327,6 +336,7 @@ _COMMANDS: Final[Mapping[str, Callable[[Debugger, str], Sequence[str] | Iterator
     "watch": _watch,
     "delete": _delete,
     "back": _reverse_step,
+    "reverse-continue": _reverse_continue,
     "start": _start,
     "print": _print,
     "origin": _origin,

@@ -197,8 +197,11 @@ class Session:
 
     def previous(self, unit: str, number: int) -> Entry | None:
         """Last event of a unit before that number."""
-        found = self._scan_back(number, lambda entry: entry.event.unit == unit)
-        return next(found, None)
+        return next(self._scan_back(number, lambda entry: entry.event.unit == unit), None)
+
+    def find_last(self, meets: Callable[[Entry], bool]) -> Entry | None:
+        """Last event so far that is meant."""
+        return next(self._scan_back(self.events, meets), None)
 
     def _find_writers(self, keys: set[Hashable], before: int) -> dict[Hashable, int]:
         """Last events before a number that write these keys."""
