@@ -150,6 +150,8 @@ void set_floats(Machine& machine, const std::vector<uint64_t>& values) {
     machine.visit([&](auto& h) { std::copy(values.begin(), values.end(), h.f); });
 }
 
+nb::bytes as_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+
 using Sequence = std::vector<std::tuple<int, int, int>>;
 
 template <class X>
@@ -244,9 +246,7 @@ POLYLOOM_MODULE(riscv, m) {
         .def(
             "written",
             [](Machine& machine, int file) {
-                return machine.visit([&](auto& h) {
-                    return nb::bytes(h.state.written.at(file - 1).data(), h.state.written.at(file - 1).size());
-                });
+                return machine.visit([&](auto& h) { return as_bytes(h.state.written.at(file - 1)); });
             },
             nb::arg("file"))
         .def_prop_ro("moved", [](Machine& machine) { return machine.visit([](auto& h) { return h.memory.moved; }); })
@@ -256,6 +256,22 @@ POLYLOOM_MODULE(riscv, m) {
             "fcsr", [](Machine& machine) { return machine.visit([](auto& h) { return h.rounding << 5 | h.flags; }); },
             [](Machine& machine, uint32_t value) {
                 machine.visit([&](auto& h) { h.flags = value & 31, h.rounding = value >> 5 & 7; });
+            })
+        .def_prop_rw(
+            "environment",
+            [](Machine& machine) {
+                return machine.visit([](auto& h) {
+                    const auto& [address, held] = h.reservations;
+                    return nb::make_tuple(held, address, as_bytes(h.state.written[0]), as_bytes(h.state.written[1]));
+                });
+            },
+            [](Machine& machine, const std::tuple<bool, uint64_t, nb::bytes, nb::bytes>& value) {
+                const auto& [held, address, output, errors] = value;
+                machine.visit([&](auto& h) {
+                    h.reservations = {address, held};
+                    h.state.written = {std::string(output.c_str(), output.size()),
+                                       std::string(errors.c_str(), errors.size())};
+                });
             });
     hart.def_prop_ro("clock", [](Machine& machine) {
         uint64_t clock = 0;

@@ -217,7 +217,7 @@ def read_subject(
     refused: PolyloomError | None = None
     for form in forms:
         try:
-            return _with_notes(form.load(written, place, own), written)
+            return _with_prints(_with_notes(form.load(written, place, own), written), written)
         except PolyloomError as error:
             # The error of the form that the target lists first, which is the one that it prefers.
             refused = refused or error
@@ -235,6 +235,20 @@ def _with_notes(subject: Subject, written: Written) -> Subject:
     return replace(
         subject, warnings=(*subject.warnings, *notes(*frontend.split_function_name(written.path, written.options)))
     )
+
+
+def _with_prints(subject: Subject, written: Written) -> Subject:
+    """Subject with the prints of its source. Errors: PL1510, and those of what is printed; a function that is no loop
+    nest keeps a warning.
+    """
+    try:
+        found = frontend.read_observed(written.value, written.options)
+    except PolyloomError as error:
+        if error.code == "PL1510" or subject.nest() is not None:
+            raise
+        message = "what the function prints is not shown: it is no loop nest"
+        return replace(subject, warnings=(*subject.warnings, Diagnostic("PL1510", message, 0)))
+    return replace(subject, observed=found)
 
 
 def _program_error(written: Written) -> PolyloomError | None:

@@ -1686,4 +1686,9 @@ CODES: dict[str, tuple[str, str]] = {
         "port that cannot be listened on",
         "`--gdb PORT` waits for GDB on a port of this host. Another program has this one, or it is no port.",
     ),
+    "PL1510": (
+        "print that cannot be shown",
+        "A `print` in a kernel, or a `printf` in C, shows texts and numbers: scalars, elements, indices and "
+        "expressions of them. It is an event of the model, not code of the program.",
+    ),
 }

@@ -17,7 +17,11 @@ from polyloom.cli import main
 from polyloom.debugger.commands import Debugger
 from polyloom.debugger.entry_point import open_debugger
 from polyloom.diagnostics import PolyloomError
+from polyloom.riscv.names import parse_isa
 from polyloom.run.instance import Instance
+from polyloom.stepping.session import Session
+from polyloom.targets.riscv.stepper import HartStepper, call_stepper
+from polyloom.targets.target import Job
 
 MACHINES = ("tcpa:2x2", "riscv", "belt", "minion:1", "tensix")
 SOURCE = """import polyloom as pl
@@ -32,6 +36,25 @@ def mix(A: pl.f32[N], B: pl.f32[N, N], C: pl.f32[N]) -> None:
     for i in range(N):
         for j in range(N):
             C[i] = C[i] + B[i, j]
+"""
+
+PRINTS = """.data
+word: .word 5
+text: .ascii "hello"
+.text
+_start:
+la a1, word
+lr.w a0, (a1)
+addi a0, a0, 1
+sc.w s1, a0, (a1)
+li a0, 1
+la a1, text
+li a2, 5
+li a7, 64
+ecall
+li a0, 0
+li a7, 93
+ecall
 """
 
 
@@ -68,6 +91,36 @@ def test_back_is_as_it_was(source: Path, on: str) -> None:
 
 
 @pytest.mark.parametrize("on", MACHINES)
+def test_events_after_going_back_are_as_they_were(source: Path, on: str) -> None:
+    """Operands and results, too, of every unit's first operation behind the position."""
+    of = opened(source, on)
+    of.execute("stepi 40")
+    back = of.session.position
+    first = [entry.event for _ in range(30) for entry in of.session.step()]
+    of.session.seek(back)
+    again = [entry.event for _ in range(30) for entry in of.session.step()]
+    assert again == first
+
+
+def test_reservations_and_output_go_back(tmp_path: Path) -> None:
+    """A store-conditional succeeds again behind its load, and what was printed is printed once."""
+    (tmp_path / "print.s").write_text(PRINTS)
+    assert main(["asm", str(tmp_path / "print.s"), "--on", "riscv", "-o", str(tmp_path / "print.elf")]) == 0
+    data = (tmp_path / "print.elf").read_bytes()
+    of = Debugger(Session(call_stepper(data, parse_isa("rv64gc"), Job({}, None, None))))
+    of.execute("continue")
+    machine = of.session.machine
+    assert isinstance(machine, HartStepper)
+    end, failed = of.session.position, machine.machine.x[9]
+    assert machine.machine.output == b"hello" and failed == 0
+    of.execute("start")
+    of.session.seek(4)  # between lr and sc
+    assert machine.machine.output == b""
+    of.session.seek(end)
+    assert (machine.machine.output, machine.machine.x[9]) == (b"hello", 0)
+
+
+@pytest.mark.parametrize("on", MACHINES)
 def test_a_right_program_has_no_wrong_value(source: Path, on: str) -> None:
     of = opened(source, on)
     (verdict, *_) = of.execute("until-wrong")
@@ -98,11 +151,27 @@ def test_snapshots_stay_within_their_limit(source: Path) -> None:
     instance = pl.compile(str(source), on="riscv").prepare_instance({})
     of = open_debugger(instance, {"N": 8}, limit=60_000)
     of.execute("continue")
-    assert of.session.snapshot_bytes <= 60_000
+    assert of.session.snapshot_bytes + of.session.history_bytes <= 60_000
     assert of.session.period > 16
     of.execute("back 100")
     assert of.session.position == of.session.events - 0
     assert of.session.cycle == of.session.position
+
+
+@pytest.mark.parametrize("on", ["tcpa:2x2", "belt", "riscv"])
+def test_what_the_history_forgets_is_found_by_a_replay(source: Path, on: str) -> None:
+    """An origin is the same, however little is kept; so is what an operation of the last step was made of."""
+    instance = pl.compile(str(source), on=on).prepare_instance({"N": 6} if on.startswith("tcpa") else {})
+    given = {} if on.startswith("tcpa") else {"N": 6}
+    told = list[list[str]]()
+    for limit in (1 << 28, 100_000):
+        of = open_debugger(instance, given, limit=limit)
+        of.execute("continue")
+        told.append([*of.execute("origin C[2] 300"), *of.execute("where")])
+        of.execute("back 20")
+        told[-1] += of.execute(f"origin #{of.session.events - 1} 50")
+    assert of.session.history_bytes <= 50_000
+    assert told[0] == told[1]
 
 
 def test_positions_by_line_iteration_condition_and_address(source: Path) -> None:
@@ -189,3 +258,55 @@ def test_arrays_and_odd_digits_are_refused(source: Path, command: str) -> None:
     with pytest.raises(PolyloomError) as caught:
         of.execute(command)
     assert caught.value.code in ("PL1501", "PL1502")
+
+
+PRODUCT = """import polyloom as pl
+
+N = pl.size("N")
+
+
+@pl.kernel
+def product(A: pl.f32[N, N], B: pl.f32[N, N], C: pl.f32[N, N]) -> None:
+    for i in range(N):
+        for j in range(N):
+            C[i, j] = pl.f32(0.0)
+            for k in range(N):
+                C[i, j] = C[i, j] + A[i, k] * B[k, j]
+"""
+
+
+@pytest.mark.parametrize("what", ["kernel", "grid"])
+def test_vector_kernels_and_grids_step(what: str, tmp_path: Path) -> None:
+    """They go forwards and back, end where the source does, and in the cycle of a run."""
+    if what == "kernel":
+        instance = pl.compile("examples/sfpi/kernels.py:leaky_relu", on="tensix").prepare_instance({})
+        given = {"slope": 0x3DCCCCCD}
+    else:
+        (tmp_path / "product.py").write_text(PRODUCT)
+        instance = pl.compile(tmp_path / "product.py", on="tensix:wormhole:1x2").prepare_instance({"N": 40})
+        given = {}
+    of = open_debugger(instance, given)
+    of.execute("stepi 30")
+    before = told(of)
+    of.execute("stepi 9")
+    later = told(of)
+    of.execute("back 9")
+    assert told(of)[3:] == before[3:]
+    of.execute("stepi 9")
+    assert told(of) == later
+    assert of.execute("until-wrong")[0].startswith("no stored value differs")
+    cycles = instance.run(**given).cycles
+    assert cycles is not None and abs(of.session.cycle - cycles) <= 1
+
+
+def test_the_first_wrong_value_inside_the_array_is_shown(source: Path) -> None:
+    """A value that never leaves is judged, too: not the sum that is stored, but the product that began it is wrong."""
+    instance = pl.compile(str(source), on="tcpa:2x2").prepare_instance({"N": 4})
+    right = open_debugger(instance, {})
+    right.execute("until-wrong")
+    assert right.verdict is not None and right.verdict.unmatched == 0
+    wrong = open_debugger(replace(instance, data=PLANTED["tcpa:2x2"](instance.data)), {})
+    wrong.execute("until-wrong")
+    assert wrong.verdict is not None and wrong.verdict.entry is not None and wrong.verdict.expected is not None
+    assert wrong.verdict.entry.event.statement == wrong.verdict.expected.statement == "S1"
+    assert not wrong.verdict.entry.event.stores and wrong.session.position == wrong.verdict.entry.position

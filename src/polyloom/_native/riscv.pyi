@@ -48,6 +48,9 @@ class Hart:
     f: list[int]
     """The bits of the 32 floating-point registers, singles boxed in ones."""
     fcsr: int
+    environment: tuple[bool, int, bytes, bytes]
+    """What a run has besides registers and memory: whether lr holds a reservation, of which address, and what was
+    written to files 1 and 2."""
 
     @property
     def moved(self) -> int:

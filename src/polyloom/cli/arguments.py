@@ -141,14 +141,17 @@ def usage_error(message: str, help: str) -> PolyloomError:
     return PolyloomError(Diagnostic("PL0801", message, USAGE, help=help))
 
 
-def file_operand(parser: Parser, help: str) -> None:
-    parser.add_argument("file", metavar="FILE", help=help)
+def file_operand(parser: Parser, help: str, *, optional: bool = False) -> None:
+    # argparse asks for a file by itself where it must be there.
+    parser.add_argument("file", metavar="FILE", help=help, **({"nargs": "?"} if optional else {}))
 
 
-def source_operand(parser: Parser, more: str = "", *, sets: bool = True) -> None:
+def source_operand(parser: Parser, more: str = "", *, sets: bool = True, optional: bool = False) -> None:
     """A file of equations or of functions, and how the latter are read; `sets`: with `--set` for its arguments."""
     file_operand(
-        parser, f"a function (.py, .c; FILE:NAME for one of several), equations (.pla) or a model (.onnx){more}"
+        parser,
+        f"a function (.py, .c; FILE:NAME for one of several), equations (.pla) or a model (.onnx){more}",
+        optional=optional,
     )
     function_options(parser, sets=sets)
 

@@ -8,10 +8,10 @@ history where `prompt_toolkit` is installed, and is a plain line elsewhere.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
 from polyloom import api
 from polyloom.cli import arguments as shared
@@ -21,9 +21,10 @@ from polyloom.cli.arguments import Request
 from polyloom.cli.named_arrays import read_arrays
 from polyloom.cli.simulate import load_program
 from polyloom.debugger.commands import Debugger
+from polyloom.debugger.dap_connection import launch_program, serve_port, serve_streams
 from polyloom.debugger.entry_point import is_program, open_debugger
-from polyloom.debugger.gdb import serve
-from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
+from polyloom.debugger.gdb_connection import serve
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend import source_file
 from polyloom.targets import registry
 from polyloom.targets.options import integer, verb_options
@@ -33,6 +34,10 @@ _PROMPT: Final = "(polyloom) "
 
 def execute(options: Request) -> Answer:
     shared.check_seed(options.seed)
+    if options.dap is not None:
+        return Answer({}, streamed=_serve_editor(options))
+    if options.file is None:
+        raise PolyloomError(Diagnostic("PL0801", "no program is named", USAGE, help="write a FILE behind `debug`"))
     of = _open(options)
     if options.port is not None:
         return Answer({}, streamed=serve(of.session, integer(options.port, "--gdb")))
@@ -43,6 +48,22 @@ def execute(options: Request) -> Answer:
     if sys.stdin is None or not sys.stdin.isatty():
         return _run_commands(of, _piped_commands())
     return Answer({}, streamed=_prompt(of))
+
+
+def _serve_editor(options: Request) -> Iterator[str]:
+    """A debug adapter. Errors: those of ports, PL1509."""
+    if options.dap and not options.dap.isdecimal():
+        # `debug --dap FILE N=4`: the standard streams have no port.
+        options.words = [*([options.file] if options.file is not None else []), *options.words]
+        options.file, options.dap = options.dap, ""
+
+    def launch(arguments: Mapping[str, Any]) -> Debugger:
+        # The program of the command line is the one that is meant, unless the editor names another.
+        return launch_program(arguments) if options.file is None or arguments.get("program") else _open(options)
+
+    if not options.dap:
+        return serve_streams(launch, options.file)
+    return serve_port(launch, int(options.dap), options.file)
 
 
 def _open(options: Request) -> Debugger:

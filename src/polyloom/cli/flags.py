@@ -76,7 +76,7 @@ def simulate(parser: Parser) -> None:
 
 
 def debug(parser: Parser) -> None:
-    shared.source_operand(parser, ", or a program file of any machine")
+    shared.source_operand(parser, ", or a program file of any machine", optional=True)
     shared.parameter_operands(parser, "values of the parameters and of scalar inputs")
     target_flags.on_option(parser)
     shared.input_options(parser)
@@ -89,6 +89,8 @@ def debug(parser: Parser) -> None:
     group.add_argument("--source", dest="sources", metavar="FILE", action="append", default=[], help=help)
     help = "serve GDB's remote protocol on a port of this host, for harts of RISC-V (0: any port)"
     group.add_argument("--gdb", dest="port", metavar="PORT", help=help)
+    help = "a debug adapter for editors on the standard streams, or on a port of this host; FILE may come with `launch`"
+    group.add_argument("--dap", metavar="PORT", nargs="?", const="", help=help)
     target_flags.target_options(parser, "run")
 
 

@@ -15,11 +15,14 @@ import numpy as np
 
 from polyloom.debugger.condition import read_condition
 from polyloom.debugger.origin import LINES, describe_event, list_origin
-from polyloom.debugger.session import Entry, Session
+from polyloom.debugger.reverse import line_key, run_back
 from polyloom.debugger.show import list_code, list_registers, list_source, print_value
 from polyloom.debugger.stops import Stops, read_breakpoint
 from polyloom.debugger.wrong import Verdict, run_until_wrong
 from polyloom.diagnostics import input_error, nearest
+from polyloom.stepping.history import Entry
+from polyloom.stepping.prints import shown
+from polyloom.stepping.session import Session
 
 HELP: Final = (
     ("step [N]", "to another line or iteration of the source (s)"),
@@ -32,6 +35,7 @@ HELP: Final = (
     ("watch EXPRESSION", "stop where its value changes"),
     ("delete [N]", "remove a breakpoint or watchpoint, or all"),
     ("back [N]", "by so many cycles (reverse-stepi)"),
+    ("reverse-continue", "back to the last earlier breakpoint or change (rc)"),
     ("start", "go back to the start (run)"),
     ("print EXPRESSION", "arrays, elements, scalars, loops, registers (p)"),
     ("origin VALUE [N]", "the operations that made an element, a register, an operation or event #N"),
@@ -46,6 +50,7 @@ HELP: Final = (
 _SHORT: Final[Mapping[str, str]] = {
     "s": "step", "si": "stepi", "n": "stepi", "next": "stepi", "ni": "stepi", "c": "continue", "b": "break",
     "p": "print", "l": "list", "bt": "where", "backtrace": "where", "reverse-stepi": "back", "rsi": "back",
+    "rc": "reverse-continue",
     "run": "start", "r": "start", "q": "quit", "exit": "quit", "i": "info", "u": "until", "h": "help", "d": "delete",
 }  # fmt: skip
 
@@ -59,6 +64,7 @@ class Debugger:
     stops: Stops = field(default_factory=Stops)
     verdict: Verdict | None = None
     has_quit: bool = False
+    printed: list[str] = field(default_factory=list[str])
 
     def execute(self, line: str) -> list[str]:
         """Lines that a command answers. Errors: PL1501 for a command that there is not, PL1502 to PL1505."""
@@ -68,14 +74,24 @@ class Debugger:
         name = _SHORT.get(word, word)
         if name not in _COMMANDS:
             raise input_error("PL1501", f"there is no command '{word}'", help=nearest(word, list(_COMMANDS), "command"))
-        return list(_COMMANDS[name](self, rest.strip()))
+        self.printed.clear()
+        answer = list(_COMMANDS[name](self, rest.strip()))
+        return [*(f"print: {line}" for line in self.printed), *answer]
+
+    def step(self) -> tuple[Entry, ...]:
+        """Step of the session; what the source prints in it is shown before the answer of the command."""
+        entries = self.session.step()
+        self.printed += [shown(printed) for entry in entries for printed in entry.prints]
+        if self.session.is_at_end and entries:
+            self.printed += [shown(printed) for printed in self.session.remaining_prints]
+        return entries
 
     def run(self, stops: Callable[[], str]) -> list[str]:
         """Steps until `stops` gives a reason, or a breakpoint does, or nothing is left."""
         session = self.session
         while not session.is_at_end:
             # At least one step is done: a run that stands at a breakpoint leaves it, as with `continue` of GDB.
-            session.step()
+            self.step()
             if reason := "\n".join(text for text in (stops(), self.stops.stop_reason(session)) if text):
                 return [*reason.split("\n"), *self.describe_position()]
         return self.describe_position()
@@ -106,7 +122,7 @@ def _count(text: str, least: int = 1) -> int:
 
 def _stepi(of: Debugger, rest: str) -> list[str]:
     for _ in range(_count(rest)):
-        of.session.step()
+        of.step()
     of.stops.read_watched(of.session)
     return of.describe_position()
 
@@ -118,7 +134,7 @@ def _step_until_change(of: Debugger, rest: str, what: Callable[[Entry], Any]) ->
         first = next((e for e in of.session.last if what(e)), None)
         reason = False
         while not of.session.is_at_end and not reason:
-            entries = of.session.step()
+            entries = of.step()
             own = [e for e in entries if what(e) and (first is None or e.event.unit == first.event.unit)]
             reason = any(first is None or what(e) != what(first) for e in own)
             # A breakpoint on the way ends the step, as in GDB.
@@ -128,7 +144,7 @@ def _step_until_change(of: Debugger, rest: str, what: Callable[[Entry], Any]) ->
 
 
 def _step(of: Debugger, rest: str) -> list[str]:
-    return _step_until_change(of, rest, lambda e: (e.event.place.line, e.event.iteration) if e.event.place else None)
+    return _step_until_change(of, rest, line_key)
 
 
 def _iterate(of: Debugger, rest: str) -> list[str]:
@@ -203,6 +219,12 @@ def _reverse_step(of: Debugger, rest: str) -> list[str]:
     return of.describe_position()
 
 
+def _reverse_continue(of: Debugger, rest: str) -> list[str]:
+    del rest
+    reason = run_back(of.session, of.stops)
+    return [*(reason.split("\n") if reason else []), *of.describe_position()]
+
+
 def _start(of: Debugger, rest: str) -> list[str]:
     del rest
     of.session.seek(0)
@@ -219,10 +241,11 @@ def _print(of: Debugger, rest: str) -> list[str]:
         return [
             f"{unit}: {rest} = {held[rest]}" for unit, held in of.session.machine.registers().items() if rest in held
         ]
-    arrays, written = of.session.machine.arrays(), of.session.writer(rest)
     # Names of operations; elements and loops are expressions.
-    if rest.isidentifier() and written is not None and rest not in arrays and rest not in of.session.loops:
-        return [describe_event(written, of.texts)]
+    if rest.isidentifier() and rest not in of.session.machine.arrays() and rest not in of.session.loops:
+        written = of.session.writer(rest)
+        if written is not None:
+            return [describe_event(written, of.texts)]
     return print_value(rest, read_condition(rest, of.session).value(of.session))
 
 
@@ -274,7 +297,8 @@ def _info(of: Debugger, rest: str) -> list[str]:
     if what == "code":
         return list_code(session, of.texts)
     if what == "snapshots":
-        return [f"{session.snapshots} snapshots, {session.snapshot_bytes} bytes, one per {session.period} positions"]
+        told = f"{session.snapshots} snapshots, {session.snapshot_bytes} bytes, one per {session.period} positions"
+        return [told, f"history of events: {session.history_bytes} bytes"]
     known = ("registers", "breakpoints", "arrays", "code", "snapshots")
     raise input_error("PL1501", f"there is no `info {what}`", help=nearest(what, known, "subject"))
 
@@ -312,6 +336,7 @@ _COMMANDS: Final[Mapping[str, Callable[[Debugger, str], Sequence[str] | Iterator
     "watch": _watch,
     "delete": _delete,
     "back": _reverse_step,
+    "reverse-continue": _reverse_continue,
     "start": _start,
     "print": _print,
     "origin": _origin,

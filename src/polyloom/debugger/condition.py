@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from polyloom.debugger.session import Entry, Session
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error, nearest
+from polyloom.stepping.history import Entry
+from polyloom.stepping.session import Session
 
 EVENTS: Final = ("fault", "nan", "wrong")
 """Names of what may happen in a step."""
@@ -104,7 +105,8 @@ def read_condition(text: str, session: Session) -> Condition:
 def has_nan(entry: Entry) -> bool:
     """Whether an event made or stored a NaN."""
     values = (entry.event.result, *(stored.value for stored in entry.event.stores))
-    return any(isinstance(value, float | np.floating) and bool(value != value) for value in values)
+    # A vector has a value in each lane.
+    return any(isinstance(value, float | np.floating | np.ndarray) and bool(np.any(value != value)) for value in values)
 
 
 def _names_help(arrays: Mapping[str, Any]) -> str:

@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any, cast
 
-import numpy as np
-
 from polyloom import api
 from polyloom.debugger.commands import Debugger
-from polyloom.debugger.reference import make_reference
-from polyloom.debugger.session import LIMIT, Session
 from polyloom.frontend import source_file
 from polyloom.run.inputs import Fill
 from polyloom.run.instance import Instance
+from polyloom.stepping.open import open_session
+from polyloom.stepping.session import LIMIT
 from polyloom.targets import registry
 from polyloom.targets.target import need
 
@@ -64,13 +61,10 @@ def open_debugger(
     fill: Fill | None = None,
     limit: int = LIMIT,
 ) -> Debugger:
-    """Debugger of a program that is ready to run; its snapshots take at most `limit` bytes."""
+    """Debugger of a program that is ready to run; its snapshots and its history take at most `limit` bytes."""
     target = instance.target
     opened = need(target, "stepper", registry.target_names(lambda t: t.stepper is not None))
-    job = instance.job(given, seed=seed, fill=fill)
-    subject = instance.origin.subject
-    reference = None if subject is None else make_reference(subject, job.values, job.inputs)
-    # Copies: machines change arrays in place, and the reference has seen what the program sees.
-    copies = {name: np.array(array, copy=True) for name, array in job.inputs.items()}
+    job, subject = instance.job(given, seed=seed, fill=fill), instance.origin.subject
+    session = open_session(opened, instance.data, job, subject, limit)
     texts = dict(subject.texts) if subject is not None else dict(instance.origin.texts)
-    return Debugger(Session(opened(instance.data, replace(job, inputs=copies)), reference, limit), texts)
+    return Debugger(session, texts)

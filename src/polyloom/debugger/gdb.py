@@ -8,21 +8,28 @@ so that going back shows what was.
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.debugger.session import Session
-from polyloom.diagnostics import INPUT, USAGE, Diagnostic, PolyloomError
+from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
+from polyloom.stepping.session import Session
 from polyloom.targets.stepper import HartMachine
 
 _TRAP: Final = "05"
 """SIGTRAP, by which a stop is told."""
 _FAULT: Final = "0b"
 """SIGSEGV: a fault of the machine."""
+_INTERRUPTED: Final = "02"
+"""SIGINT: Ctrl-C."""
+_FIRST_FLOAT: Final = 33
+"""Number of f0 (GDB manual, section "RISC-V Features")."""
+_FIRST_VECTOR: Final = 0x2000
+"""Behind the numbers that GDB gives to control registers, of which there are 4096 from 65 on."""
 # PacketSize below, which is hexadecimal.
-_LONGEST: Final = 1 << 14
+LONGEST: Final = 1 << 14
+"""Bytes of a packet."""
 _SUPPORTED: Final = "PacketSize=4000;swbreak+;hwbreak+;qXfer:features:read+;ReverseStep+;ReverseContinue+"
 
 
@@ -36,17 +43,24 @@ class Stub:
     breakpoints: set[int] = field(default_factory=set[int])
     watched: dict[tuple[int, int], bytes] = field(default_factory=dict[tuple[int, int], bytes])
     is_closed: bool = False
+    # Asked between steps: whether Ctrl-C has come.
+    is_interrupted: Callable[[], bool] = lambda: False
 
     def answer(self, packet: str) -> str:
         """Data of the reply; empty for what is not supported, as the protocol has it."""
-        for start, act in _PACKETS.items():
-            if packet.startswith(start):
-                try:
-                    return act(self, packet[len(start) :])
-                except ValueError:
-                    # 22 is EINVAL, in hexadecimal as all numbers of errors (GDB manual, section "Standard Replies").
-                    return "E16"
-        return ""
+        # Names of q and v packets end at a separator: `qCRC` is another packet than `qC`.
+        word = re.match(r"[A-Za-z?]*", packet)
+        name = word[0] if word is not None and packet[:1] in "qv" else packet
+        act, rest = _NAMED.get(name), packet[len(name) :]
+        if act is None and packet[:1] not in "qv":
+            act, rest = _LETTERS.get(packet[:1]), packet[1:]
+        if act is None:
+            return ""
+        try:
+            return act(self, rest)
+        except ValueError:
+            # 22 is EINVAL, in hexadecimal as all numbers of errors (GDB manual, section "Standard Replies").
+            return "E16"
 
     @property
     def bytes_per_register(self) -> int:
@@ -62,44 +76,87 @@ class Stub:
         known = self.registers()
         if number < len(known):
             return known[number].to_bytes(self.bytes_per_register, "little").hex()
-        floats = self.machine.hart_state(self.thread - 1).f
-        if number - len(known) < len(floats):
-            return floats[number - len(known)].to_bytes(8, "little").hex()
+        state = self.machine.hart_state(self.thread - 1)
+        size = state.flen // 8
+        if 0 <= number - _FIRST_FLOAT < len(state.f):
+            return state.f[number - _FIRST_FLOAT].to_bytes(size, "little").hex()
+        if 0 <= number - _FIRST_VECTOR < len(state.vectors):
+            return b"".join(lane.to_bytes(size, "little") for lane in state.vectors[number - _FIRST_VECTOR]).hex()
         return "E01"
 
-    def resume(self, is_step: bool, back: bool = False) -> str:
+    def resume(self, is_step: bool) -> str:
         """Runs until something stops it, and tells what did."""
         while True:
-            if back:
-                if self.session.position == 0:
-                    return f"T{_TRAP}replaylog:begin;thread:{self.thread:x};"
-                self.session.seek(self.session.position - 1)
-            else:
-                self.session.step()
+            self.session.step()
             # A fault is an end of the run, too: it is asked for first.
             if self.session.fault is not None:
                 return f"T{_FAULT}thread:{self.thread:x};"
             # W is the end of the process; its exit code is not kept.
-            if self.session.is_at_end and not back:
+            if self.session.is_at_end:
                 return "W00"
             reason = self._stop_reason()
             if reason is not None or is_step:
                 return f"T{_TRAP}{reason or ''}thread:{self.thread:x};"
+            if self.is_interrupted():
+                return f"T{_INTERRUPTED}thread:{self.thread:x};"
 
-    def _stop_reason(self) -> str | None:
-        """Watchpoint that changed, or a hart that is about to execute an instruction with a breakpoint."""
-        # By bytes: stores of coprocessors are seen as those of harts are.
-        for (address, size), before in self.watched.items():
-            now = self.machine.read_memory(address, size)
-            if now != before:
-                self.watched[address, size] = now
-                return f"watch:{address:x};"
+    def step_back(self) -> str:
+        """One position back."""
+        if self.session.position == 0:
+            return f"T{_TRAP}replaylog:begin;thread:{self.thread:x};"
+        self.session.seek(self.session.position - 1)
+        self.read_watched()
+        return f"T{_TRAP}thread:{self.thread:x};"
+
+    def resume_back(self) -> str:
+        """Back to the last earlier stop; each part of the run is repeated once (`Session.seek_back`)."""
+        start, reasons = self.session.position, dict[int, str]()
+
+        def find(is_first: bool) -> int | None:
+            position = self.session.position
+            # A change is seen behind it: going back stops where the store is about to be executed.
+            changed = None if is_first else self._changed()
+            self.read_watched()
+            if not is_first and position < start and (hart := self._reached()) is not None:
+                reasons[position] = f"swbreak:;thread:{hart + 1:x};"
+                return position
+            if changed is None:
+                return None
+            reasons[position - 1] = f"watch:{changed:x};thread:{self.thread:x};"
+            return position - 1
+
+        self.session.seek_back(find)
+        self.read_watched()
+        reason = reasons.get(self.session.position, f"replaylog:begin;thread:{self.thread:x};")
+        self.thread = int(reason.rpartition(":")[2].rstrip(";"), 16)
+        return f"T{_TRAP}{reason}"
+
+    def read_watched(self) -> None:
+        """Watched bytes are those of now: what changed on the way here stops nothing later."""
+        self.watched = {place: self.machine.read_memory(*place) for place in self.watched}
+
+    def _changed(self) -> int | None:
+        """Address of a watched place whose bytes are others than before."""
+        return next((p[0] for p, before in self.watched.items() if self.machine.read_memory(*p) != before), None)
+
+    def _reached(self) -> int | None:
+        """Hart that is about to execute an instruction with a breakpoint."""
         # Only a hart that has just moved may have reached an address: others would stop again and again.
         units = {entry.event.unit for entry in self.session.last}
         for hart, unit in enumerate(self.machine.harts):
             if unit in units and self.machine.hart_state(hart).pc in self.breakpoints:
-                self.thread = hart + 1
-                return "swbreak:;"
+                return hart
+        return None
+
+    def _stop_reason(self) -> str | None:
+        """Watchpoint that changed, or a breakpoint."""
+        # By bytes: stores of coprocessors are seen as those of harts are.
+        if (address := self._changed()) is not None:
+            self.read_watched()
+            return f"watch:{address:x};"
+        if (hart := self._reached()) is not None:
+            self.thread = hart + 1
+            return "swbreak:;"
         return None
 
 
@@ -115,7 +172,7 @@ def _choose_thread(stub: Stub, rest: str) -> str:
 def _read_memory(stub: Stub, rest: str) -> str:
     address, size = (int(part, 16) for part in rest.split(","))
     # A reply may have fewer bytes than were asked for; GDB asks for the others again.
-    found = stub.machine.read_memory(address, min(size, _LONGEST))
+    found = stub.machine.read_memory(address, min(size, LONGEST))
     return found.hex() if found or not size else "E0e"
 
 
@@ -154,19 +211,36 @@ def _continue_threads(stub: Stub, rest: str) -> str:
 
 def _describe_target(stub: Stub, rest: str) -> str:
     """Part of the description of registers, of which GDB asks for offset and length."""
-    start, length = (int(part, 16) for part in rest.split(","))
-    arch = f"riscv:rv{stub.machine.xlen}"
+    place, _, part = rest.rpartition(":")
+    if place != ":features:read:target.xml":
+        return ""
+    start, length = (int(each, 16) for each in part.split(","))
+    text = target_description(stub.machine)
+    return f"{'m' if start + length < len(text) else 'l'}{text[start : start + length]}"
+
+
+def target_description(machine: HartMachine) -> str:
+    """XML of the registers (GDB manual, appendix G, "Target Descriptions"). Vector registers have a feature of their
+    own, since GDB knows those of RISC-V's V alone.
+    """
+    state, xlen = machine.hart_state(0), machine.xlen
     names = [*(f"x{n}" for n in range(32)), "pc"]
-    rows = [f'<reg name="{name}" bitsize="{stub.machine.xlen}" regnum="{n}"/>' for n, name in enumerate(names)]
-    floats = len(stub.machine.hart_state(0).f)
-    rows_f = [f'<reg name="f{n}" bitsize="64" type="ieee_double" regnum="{33 + n}"/>' for n in range(floats)]
-    vector = f'<feature name="org.gnu.gdb.riscv.fpu">{"".join(rows_f)}</feature>' if floats else ""
-    text = (
-        f'<?xml version="1.0"?><target version="1.0"><architecture>{arch}</architecture>'
-        f'<feature name="org.gnu.gdb.riscv.cpu">{"".join(rows)}</feature>{vector}</target>'
-    )
-    part = text[start : start + length]
-    return f"{'m' if start + length < len(text) else 'l'}{part}"
+    rows = [f'<reg name="{name}" bitsize="{xlen}" regnum="{n}"/>' for n, name in enumerate(names)]
+    kind = "ieee_double" if state.flen == 64 else "ieee_single"
+    floats = [
+        f'<reg name="f{n}" bitsize="{state.flen}" type="{kind}" regnum="{_FIRST_FLOAT + n}"/>'
+        for n in range(len(state.f))
+    ]
+    features = [("org.gnu.gdb.riscv.cpu", rows), ("org.gnu.gdb.riscv.fpu", floats)]
+    if state.vectors:
+        lanes = len(state.vectors[0])
+        vectors = [
+            f'<reg name="fv{n}" bitsize="{lanes * state.flen}" type="lanes" regnum="{_FIRST_VECTOR + n}"/>'
+            for n in range(len(state.vectors))
+        ]
+        features.append(("polyloom.vectors", [f'<vector id="lanes" type="{kind}" count="{lanes}"/>', *vectors]))
+    written = "".join(f'<feature name="{name}">{"".join(inside)}</feature>' for name, inside in features if inside)
+    return f'<?xml version="1.0"?><target version="1.0"><architecture>riscv:rv{xlen}</architecture>{written}</target>'
 
 
 def _close(stub: Stub, rest: str) -> str:
@@ -184,21 +258,23 @@ def _is_alive(stub: Stub, rest: str) -> str:
     return "OK" if 0 < int(rest, 16) <= len(stub.machine.harts) else "E01"
 
 
-# Longer beginnings stand before shorter ones.
-_PACKETS: Final[dict[str, Callable[[Stub, str], str]]] = {
+_NAMED: Final[dict[str, Callable[[Stub, str], str]]] = {
     "qSupported": lambda stub, rest: _SUPPORTED,
-    "qXfer:features:read:target.xml:": _describe_target,
+    "qXfer": _describe_target,
     "qfThreadInfo": _list_threads,
     "qsThreadInfo": lambda stub, rest: "l",
     "qC": lambda stub, rest: f"QC{stub.thread:x}",
     "qAttached": lambda stub, rest: "1",
     "vCont?": lambda stub, rest: "vCont;c;C;s;S",
     "vCont": _continue_threads,
+    "bs": lambda stub, rest: stub.step_back(),
+    "bc": lambda stub, rest: stub.resume_back(),
+}
+"""Packets by their whole name."""
+_LETTERS: Final[dict[str, Callable[[Stub, str], str]]] = {
     "?": lambda stub, rest: f"T{_TRAP}thread:{stub.thread:x};",
-    "bs": lambda stub, rest: stub.resume(True, back=True),
-    "bc": lambda stub, rest: stub.resume(False, back=True),
     # Without floating point: GDB asks for what `g` leaves out by `p`.
-    "g": lambda stub, rest: "".join(map(stub.hex_register, range(33))),
+    "g": lambda stub, rest: "".join(map(stub.hex_register, range(_FIRST_FLOAT))),
     "p": lambda stub, rest: stub.hex_register(int(rest, 16)),
     "m": _read_memory,
     "H": lambda stub, rest: _choose_thread(stub, rest[1:]),
@@ -210,6 +286,7 @@ _PACKETS: Final[dict[str, Callable[[Stub, str], str]]] = {
     "D": _close,
     "k": _close,
 }
+"""Packets whose operands follow a letter."""
 
 
 def open_stub(session: Session) -> Stub:
@@ -219,52 +296,3 @@ def open_stub(session: Session) -> Stub:
         message = "GDB steps RISC-V harts, which this machine has not"
         raise PolyloomError(Diagnostic("PL0801", message, USAGE, help="leave --gdb out, and use the prompt"))
     return Stub(session, machine)
-
-
-def serve(session: Session, port: int) -> Iterator[str]:
-    """Serves one connection on the host's own address, and tells where it waits. Errors: PL0801, PL1509 for a port that
-    is taken.
-    """
-    stub = open_stub(session)
-    try:
-        # The host alone: whoever reaches the port reads the program's memory.
-        listening = socket.create_server(("127.0.0.1", port))
-    except (OSError, OverflowError) as error:
-        message = f"cannot listen on the port {port}: {error}"
-        raise PolyloomError(Diagnostic("PL1509", message, INPUT, help="write another port, or 0 for any")) from None
-    with listening:
-        yield f"waiting for GDB: target remote :{listening.getsockname()[1]}"
-        connection, _ = listening.accept()
-        with connection:
-            _exchange(stub, connection)
-    yield "GDB has left"
-
-
-def _exchange(stub: Stub, connection: socket.socket) -> None:
-    """Packets of a connection until it ends."""
-    held = b""
-    while not stub.is_closed:
-        received = connection.recv(_LONGEST)
-        if not received:
-            return
-        held += received
-        # TCP keeps no bounds of packets: several may have come, or a part of one.
-        while (packet := _pop_packet(held)) is not None:
-            text, held = packet
-            # The acknowledgement goes first: GDB waits for it before a reply.
-            connection.sendall(b"+" + encode_packet(stub.answer(text)))
-
-
-def _pop_packet(held: bytes) -> tuple[str, bytes] | None:
-    """First whole packet in what was received, and the rest; acknowledgements are dropped."""
-    start = held.find(b"$")
-    end = held.find(b"#", start)
-    # The sum behind `#` is not compared: TCP has one of its own.
-    if start < 0 or end < 0 or len(held) < end + 3:
-        return None
-    return held[start + 1 : end].decode("latin-1"), held[end + 3 :]
-
-
-def encode_packet(data: str) -> bytes:
-    """`$DATA#SUM`, where the sum of the bytes is modulo 256."""
-    return f"${data}#{sum(data.encode('latin-1')) % 256:02x}".encode("latin-1")

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from polyloom.debugger.reference import shown_iteration
-from polyloom.debugger.session import Entry, Session, sources
+from polyloom.stepping.history import Entry
+from polyloom.stepping.reference import shown_iteration
+from polyloom.stepping.session import Session
 from polyloom.targets.provenance import with_statement
 
 LINES: Final = 40
@@ -37,7 +38,7 @@ def _walk(session: Session, first: Entry, texts: Mapping[str, str]) -> Iterator[
         # Indented by 20 at most: terms of a long sum would leave the window.
         yield "  " * min(depth, 20) + describe_event(entry, texts)
         inner = list[tuple[int, Entry]]()
-        for operand, number in sources(entry):
+        for operand, number in session.sources(entry):
             name = f"{operand.name} = {operand.value}" if operand.value else operand.name
             if number is None:
                 yield "  " * min(depth + 1, 20) + f"{name}  (input)"

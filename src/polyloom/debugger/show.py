@@ -8,8 +8,8 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from polyloom.debugger.session import Session
 from polyloom.diagnostics import input_error, nearest
+from polyloom.stepping.session import Session
 from polyloom.targets.provenance import with_statement
 
 _AROUND: Final = 5

@@ -13,8 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from polyloom.debugger.condition import Condition, read_condition
-from polyloom.debugger.session import Entry, Session
 from polyloom.diagnostics import PolyloomError, input_error, nearest
+from polyloom.stepping.history import Entry
+from polyloom.stepping.session import Session
 
 _ITERATION: Final = re.compile(r"[A-Za-z_]\w*=-?\d+(?:[ ,]+[A-Za-z_]\w*=-?\d+)*")
 _LINE: Final = re.compile(r"(?:(?P<file>[^:]+):)?(?P<line>\d+)")

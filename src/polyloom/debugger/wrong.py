@@ -10,12 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from polyloom.debugger.origin import list_origin
-from polyloom.debugger.reference import Instance, Reference, shown_iteration
-from polyloom.debugger.session import Entry, Session
 from polyloom.diagnostics import MISMATCH, Diagnostic
+from polyloom.stepping.history import Entry
+from polyloom.stepping.reference import Instance, Match, Reference, shown_iteration
+from polyloom.stepping.session import Session
 from polyloom.targets.provenance import with_statement
+
+_SUSPECTS: Final = 10_000
+_SEARCHED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class Verdict:
 
     def lines(self, session: Session, texts: Mapping[str, str]) -> Iterator[str]:
         """What people read: the value, the source's, and the operations behind it."""
-        counted = f"{self.compared} stored values compared, {self.unmatched} of the source without a counterpart"
+        counted = f"{self.compared} values compared, {self.unmatched} of the source without a counterpart"
         if self.expected is None:
             yield f"no stored value differs: {counted}"
             return
@@ -61,19 +66,49 @@ def run_until_wrong(session: Session) -> Verdict:
     fault ended the run first.
     """
     assert session.reference is not None
-    compared = 0
+    compared, suspects = 0, dict[int, Match]()
     while not session.is_at_end:
         for entry in session.step():
+            inside = next((m for m in entry.matches if m.is_inside and m.is_wrong), None)
+            if inside is not None and len(suspects) < _SUSPECTS:
+                suspects[entry.number] = inside
+            if (wrong := entry.wrong) is not None:
+                return _judge(session, entry, wrong, suspects, compared)
             # Without all values of the source, what is stored is compared at the end.
-            compared += len(entry.matches) if entry.matches else len(entry.event.stores)
-            if (wrong := entry.wrong) is not None and wrong.expected is not None:
-                element = _name(wrong.stored.array, wrong.stored.index)
-                unmatched = _count_unmatched(session.reference, session)
-                # The wrong value itself has no counterpart, and is not counted.
-                return Verdict(element, wrong.expected, str(wrong.stored.value), entry, compared - 1, unmatched)
+            compared += len(entry.matches) - (inside is not None) if entry.matches else len(entry.event.stores)
     if session.fault is not None:
         return Verdict(compared=compared, unmatched=_count_unmatched(session.reference, session))
     return _check_last_values(session, session.reference, compared)
+
+
+def _judge(session: Session, entry: Entry, wrong: Match, suspects: Mapping[int, Match], compared: int) -> Verdict:
+    """Verdict of a wrong stored value: the first value inside that differs and went into it, or itself. A value inside
+    that differs proves nothing alone, for the compiler may have other sums than the source.
+    """
+    assert session.reference is not None
+    unmatched = _count_unmatched(session.reference, session)
+    if (first := _find_first_suspect(session, entry, suspects)) is not None:
+        session.seek(session.event(first).position)
+        entry, wrong = session.event(first), suspects[first]
+    element = _name(wrong.stored.array, wrong.stored.index)
+    return Verdict(element, wrong.expected, str(wrong.stored.value), entry, compared, unmatched)
+
+
+def _find_first_suspect(session: Session, entry: Entry, suspects: Mapping[int, Match]) -> int | None:
+    """First suspect in the slice of a value. The search ends after `_SEARCHED` operations: what it has not seen by then
+    would only make the answer earlier.
+    """
+    if not suspects:
+        return None
+    seen, waiting, first = {entry.number}, [entry], None
+    while waiting and len(seen) < _SEARCHED:
+        for _, number in session.sources(waiting.pop()):
+            # Nothing before the first suspect can be one.
+            if number is not None and number not in seen and number >= next(iter(suspects)):
+                seen.add(number)
+                waiting.append(session.event(number))
+                first = number if number in suspects and (first is None or number < first) else first
+    return first
 
 
 def _check_last_values(session: Session, reference: Reference, compared: int) -> Verdict:

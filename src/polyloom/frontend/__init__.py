@@ -16,7 +16,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.files import read_source
 from polyloom.frontend.array_source import ArraySource
+from polyloom.frontend.prints import Observed
 from polyloom.frontend.source import Options, Reference, Source
 from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Program
@@ -53,6 +55,7 @@ __all__ = [
     "plan_source",
     "python_nest",
     "read_function",
+    "read_observed",
     "source_file",
     "split_function_name",
     "ssa",
@@ -194,6 +197,32 @@ def checked_nest(function: FunctionSource, *, indirect: bool = False) -> Nest:
 
     nest = function.indirect if indirect else function.nest
     return with_deep_stack(nest_check.check_with_least_sizes)(nest)
+
+
+def read_observed(source: Any, options: Options) -> Observed | None:
+    """Function with the prints of a source (`prints`); None where it has none. Errors: PL1510, and those of what is
+    printed.
+    """
+    if not isinstance(source, str | PathLike):
+        observed: Observed | None = getattr(source, "observed", None)
+        return observed
+    file, chosen = split_function_name(fspath(cast("str | PathLike[str]", source)), options)
+    # Most files print nothing: they are not read a second time.
+    if not file.endswith((".py", ".c")) or b"print" not in read_source(file, "source"):
+        return None
+    if file.endswith(".c"):
+        from polyloom.frontend.c import load_observed
+
+        return load_observed(file, chosen)
+    from polyloom.frontend.python import load_kernel
+
+    try:
+        return load_kernel(file, chosen.function).observed
+    except PolyloomError as error:
+        # A file of another form, such as vector kernels, whose prints are code.
+        if error.code == "PL0132":
+            return None
+        raise
 
 
 def array_source(path: str, options: Options) -> ArraySource:

@@ -8,7 +8,7 @@ This is what the source says; everything that the compiler makes of a nest is co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,9 @@ def interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, An
     return _interpret(nest, parameters, inputs, None)
 
 
-def _interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any], note: Note | None) -> Arrays:
+def _interpret(
+    nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any], note: Note | None, told: Collection[str] = ()
+) -> Arrays:
     signature = nest_signature(nest)
     values = check_parameters(signature, parameters)
     zeros = {s.name: np.zeros(array_shape(storage_array(s), values), NUMPY[s.dtype]) for s in nest.storage}
@@ -58,15 +60,18 @@ def _interpret(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, A
     given = {name: array.copy() for name, array in check_inputs(signature, values, {**inputs, **blank}).items()}
     # Floats overflow and become NaN without a fault (IEEE 754, section 7).
     with np.errstate(all="ignore"):
-        compile_nest(nest, Scope(), note)(values, zeros | given)
+        compile_nest(nest, Scope(), note, told)(values, zeros | given)
     return {a.name: given[a.name] for a in signature.outputs}
 
 
-def interpret_stores(nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any], note: Note) -> Arrays:
-    """Interpretation that calls `note` after each assignment to an argument: the statement, its loops with their values
-    (outermost first), the index and the value stored. What `note` raises ends it. Errors: those of `interpret`.
+def interpret_stores(
+    nest: Nest, parameters: Mapping[str, Any], inputs: Mapping[str, Any], note: Note, told: Collection[str] = ()
+) -> Arrays:
+    """Interpretation that calls `note` after each assignment to an argument, or to a local in `told`: the statement,
+    its loops with their values (outermost first), the index and the value stored. What `note` raises ends it. Errors:
+    those of `interpret`.
     """
-    return _interpret(nest, parameters, inputs, note)
+    return _interpret(nest, parameters, inputs, note, told)
 
 
 def nest_signature(nest: Nest) -> Plan:
@@ -92,9 +97,9 @@ def storage_array(storage: Storage) -> Array:
 class _Source:
     """Python source of a nest's function; arrays are a0, a1, ... in the order of the storage."""
 
-    def __init__(self, nest: Nest, scope: Scope, note: Note | None = None) -> None:
+    def __init__(self, nest: Nest, scope: Scope, note: Note | None = None, told: Collection[str] = ()) -> None:
         self.scope, self.nest, self.note = scope, nest, note
-        self.told = frozenset(s.name for s in nest.storage if s.role == "argument")
+        self.told = frozenset((*told, *(s.name for s in nest.storage if s.role == "argument")))
         self.arrays = {s.name: f"a{n}" for n, s in enumerate(nest.storage)}
         self.scope.values |= {"fault": _division_fault, "inside": _check_index}
         self.data = data_symbols(nest)
@@ -172,10 +177,10 @@ def may_fault(value: Expression) -> bool:
     )
 
 
-def compile_nest(nest: Nest, scope: Scope, note: Note | None = None) -> Any:
+def compile_nest(nest: Nest, scope: Scope, note: Note | None = None, told: Collection[str] = ()) -> Any:
     """A function of parameter values and of all arrays, which it changes, within `np.errstate(all="ignore")`; `scope`
-    says what operations mean, `note` hears of each assignment to an argument."""
-    source = _Source(nest, scope, note)
+    says what operations mean, `note` hears of each assignment to an argument, or to a local in `told`."""
+    source = _Source(nest, scope, note, told)
     text = source.function()
     # Compiled once: walking the tree for each instance would take many times as long.
     exec(compile(text, f"<{nest.name}>", "exec"), source.scope.values)

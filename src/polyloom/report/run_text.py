@@ -25,11 +25,13 @@ def page(
     views: Sequence[Report],
     listing: str = "",
     account: str = "",
+    prints: str = "",
 ) -> str:
     """`data` is what `run --json` prints, `summary` the rows that a reader wants first, `scalars` are outputs of one
-    number, with a view for each phase; `account` are the lines of the account of cycles."""
+    number, with a view for each phase; `account` are the lines of the account of cycles,
+    `prints` those of what the source prints."""
     head = [headline(data), *(f"{name} = {value}" for name, value in scalars.items()), ""]
-    sections = ["\n".join([*head, *(f"  {what:20} {value}" for what, value in summary)]), account]
+    sections = ["\n".join([*head, *(f"  {what:20} {value}" for what, value in summary)]), prints, account]
     for title, view in list_titles(views):
         bound = f"Bound of the interval: {view.bound}" if view.bound else ""
         tables = ["\n".join(_table(table)) for table in view.tables]

@@ -156,6 +156,15 @@ class Machine:
         """Sets all registers, as `x`, `f` and `fcsr` have told them."""
         self._hart.x, self._hart.f, self._hart.fcsr = x, f, fcsr
 
+    @property
+    def environment(self) -> tuple[bool, int, bytes, bytes]:
+        """State besides registers and memory: the reservation of lr, held or not, its address, and both outputs."""
+        return self._hart.environment
+
+    def set_environment(self, state: tuple[bool, int, bytes, bytes]) -> None:
+        """Sets what `environment` has told."""
+        self._hart.environment = state
+
     def write(self, address: int, data: bytes) -> None:
         """Changes bytes of the memory, and forgets what was decoded. Errors: PL0912 outside it."""
         self._check(address, len(data))

@@ -26,6 +26,8 @@ from polyloom.run.inputs import Fill
 from polyloom.run.overlaps import check_overlaps
 from polyloom.run.structures import with_fields
 from polyloom.run.verdict import Verdict, decisive, verdict_keys
+from polyloom.stepping.open import Prints, run_prints
+from polyloom.stepping.prints import shown
 from polyloom.targets import registry
 from polyloom.targets.account import Account
 from polyloom.targets.account_advice import binding_loss
@@ -39,6 +41,8 @@ from polyloom.targets.target import Execution, Job, Json, Place, Program, Target
 from polyloom.targets.trace import Span, Trace, add_statements, trace_activity
 
 T = TypeVar("T")
+_PRINTED: Final = 1_000
+"""Prints that texts and data show."""
 _DRAWN: Final = 2_000_000
 """Operations of a run that is repeated with a trace only to be drawn."""
 
@@ -332,6 +336,13 @@ class Result:
         return again, target.account(program, again)
 
     @cached_property
+    def prints(self) -> Prints:
+        """What the source prints (`print` of kernels, `printf` of C), by cycle, with iterations; values that the
+        machine has not made are computed again, and marked. The run is stepped for it."""
+        subject, target = self.instance.origin.subject, self.instance.target
+        return Prints() if subject is None else run_prints(target.stepper, self.instance.data, self.traced, subject)
+
+    @cached_property
     def _texts(self) -> dict[str, str]:
         """Texts of the files that were compiled; of a program that was loaded, those that the user named, and no other:
         a file may be a stranger's. Errors: PL0822."""
@@ -389,8 +400,16 @@ class Result:
             **self.outcome.facts,
             **own,
             **timed,
+            **self._print_data,
             **self._account_data,
         }
+
+    @property
+    def _print_data(self) -> dict[str, Json]:
+        """Prints as plain values, where the source has any."""
+        found = self.prints
+        told: dict[str, Json] = {"prints": [each.as_json() for each in found.rows[:_PRINTED]]} if found.rows else {}
+        return {**told, **({"prints_notice": found.notice} if found.notice else {})}
 
     @property
     def _account_data(self) -> dict[str, Json]:
@@ -436,7 +455,18 @@ class Result:
         """Text that `polyloom run` prints, with the account where it was asked for."""
         found = self.account if self.traced.account else None
         told = "" if found is None else account_text.text(found, self._statements(found))
-        return run_text.page(self.data, self._summary, self._scalars, self.views, self._listing, told)
+        return run_text.page(
+            self.data, self._summary, self._scalars, self.views, self._listing, told, self._printed_lines
+        )
+
+    @property
+    def _printed_lines(self) -> str:
+        """Section of what the source prints."""
+        found = self.prints
+        lines = [f"  {shown(each)}" for each in found.rows[:_PRINTED]]
+        more = [f"  and {len(found.rows) - _PRINTED} more"] if len(found.rows) > _PRINTED else []
+        notice = [f"  {found.notice}"] if found.notice else []
+        return "\n".join(["Prints of the source", *lines, *more, *notice]) if lines or notice else ""
 
     def _statements(self, account: Account) -> dict[int, str]:
         """Lines of the source that an account is of."""

@@ -41,7 +41,8 @@ class StoredElement:
 class Event:
     """Operation at its issue. `unit` executes it; `address` is where it stands, -1 where addresses mean nothing.
     `operation` is its name in the source's equations, `iteration` the values of the loops around it, where they are
-    known; `result` its value as a NumPy scalar, None where it has none.
+    known; `result` its value as a NumPy scalar, or as an array of lanes, None where it has none. `statement` is the
+    statement of the source whose value the result is, where the file tells.
     """
 
     cycle: int
@@ -55,6 +56,7 @@ class Event:
     writes: tuple[Operand, ...] = ()
     stores: tuple[StoredElement, ...] = ()
     result: Any = None
+    statement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +146,15 @@ class Stepper(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HartState:
-    """State of a RISC-V hart: its program counter, the integer registers, and the bits of floating-point registers."""
+    """State of a RISC-V hart: its program counter, the integer registers, the bits of floating-point registers, `flen`
+    each, and vector registers as lanes of `flen` bits, of which the first is the scalar.
+    """
 
     pc: int
     x: tuple[int, ...]
     f: tuple[int, ...] = ()
+    flen: int = 64
+    vectors: tuple[tuple[int, ...], ...] = ()
 
 
 @runtime_checkable

@@ -14,6 +14,7 @@ from os import PathLike, fspath
 from typing import Any, cast
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.frontend.prints import Observed
 from polyloom.frontend.source import Arrays, Options
 from polyloom.ir.nest import Nest
 from polyloom.ir.signature import Signature
@@ -91,7 +92,8 @@ class Subject:
     `warnings` have the exit code 0. `texts` are the files that operations come from, as `Provenance.file` calls them,
     with what they said when they were read. `in_place` tells whether a result may have the memory of an array that is
     read. `data` are elements of inputs that need not be given.
-    `nest` is the source as loops in its own order, None where it is not read so.
+    `nest` is the source as loops in its own order, None where it is not read so; `observed` has the prints of the
+    source, which are no code.
     """
 
     form: str
@@ -112,6 +114,7 @@ class Subject:
     data: Arrays = field(default_factory=dict[str, Any], repr=False)
     # A function, because of C functions most runs never ask.
     nest: Callable[[], Nest | None] = _no_nest
+    observed: Observed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 from polyloom.cli.examples import folder
 from polyloom.debugger.entry_point import debug
-from polyloom.debugger.session import Session
+from polyloom.stepping.session import Session
 
 MACHINES: Final = ("tcpa:2x2", "riscv", "belt", "minion:1", "tensix")
 _SIZE: Final = {"NI": 4, "NJ": 4, "NK": 4}

@@ -7,6 +7,7 @@ from functools import partial
 
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import adapter_text
+from polyloom.frontend.c.calls.ignore import remove_ignored
 from polyloom.frontend.c.calls.recursion import check_recursion
 from polyloom.frontend.c.canonical import File, canonicalize
 from polyloom.frontend.c.canonical.word_unions import replace_word_unions, word_unions
@@ -16,16 +17,18 @@ from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.function_nest import build_nest
 from polyloom.frontend.c.narrow.functions import narrow_functions
+from polyloom.frontend.c.prints import read_prints, remove_prints
 from polyloom.frontend.c.reachable_functions import read_reachable
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.loops.affine import Scope, callee_name
+from polyloom.frontend.prints import Observed
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 from polyloom.recursion import nesting_error, with_deep_stack
 
-__all__ = ["load"]
+__all__ = ["load", "load_observed"]
 
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
@@ -37,6 +40,18 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
         return read_reachable(path, options.function, options, partial(_load, path))
     except RecursionError:
         raise nesting_error(path) from None
+
+
+def load_observed(path: str, options: Options) -> Observed | None:
+    """C function with its observation points (`frontend.prints`); None where it has none. Errors: PL1510, and those of
+    `load` for what is printed.
+    """
+    prints, reading = read_prints(path, remove_ignored(path, options))
+    if not prints:
+        return None
+    nest, _ = _load(path, reading)
+    without, _ = _load(path, remove_prints(path, remove_ignored(path, options)))
+    return Observed(nest, without, prints)
 
 
 @with_deep_stack

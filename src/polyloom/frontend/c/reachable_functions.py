@@ -17,15 +17,11 @@ from typing import Final, TypeVar
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.ignore import remove_ignored
+from polyloom.frontend.c.prints import remove_prints
+from polyloom.frontend.c.tokens import COMMENTS, TOKEN
 from polyloom.frontend.source import Options
 
 T = TypeVar("T")
-_TOKEN: Final = re.compile(
-    r"/\*.*?\*/|//(?:\\\n|[^\n])*|^[ \t]*#(?:\\\n|[^\n])*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\w\s]",
-    re.DOTALL | re.MULTILINE,
-)
-"""Comments, directives, strings, words, and any other character (C17 5.1.1.2, phases 3 and 4)."""
-_IGNORED: Final = ("/*", "//")
 _FAILED: Final = "PL0151"
 """What clang refuses."""
 
@@ -47,16 +43,18 @@ def read_reachable(path: str, function: str | None, options: Options, read: Call
     """Reading of what is reachable: what `read` gives; where clang refuses the file for what the chosen `function` does
     not reach, without that. Errors: clang's, unless another one is about what is reached.
     """
-    options = remove_ignored(path, options)
+    # Prints are taken out of a stub, too; what `--ignore` cuts is known of the whole file alone.
+    is_cut = bool(options.ignore)
+    options = remove_prints(path, remove_ignored(path, options))
     try:
         # The whole file first: it is the normal case, and its errors are the ones to show.
         return read(options)
     except PolyloomError as error:
-        text = None if error.code != _FAILED or options.instead else stub_unreachable(path, function)
+        text = None if error.code != _FAILED or is_cut else stub_unreachable(path, function)
         if text is None:
             raise
         try:
-            return read(replace(options, instead=((path, text),)))
+            return read(remove_prints(path, replace(options, instead=((path, text),))))
         except PolyloomError as other:
             raise (error if other.code == _FAILED else other) from None
 
@@ -97,9 +95,9 @@ def _reachable_functions(function: str, bodies: Mapping[str, _Body]) -> frozense
 def _function_bodies(text: str) -> Iterator[_Body]:
     """Function bodies at the level of the file, by matching braces; none where these do not match."""
     found, head, words, depth, start, first = list[_Body](), list[str](), set[str](), 0, 0, 0
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         token = match[0]
-        if token.startswith(_IGNORED):
+        if token.startswith(COMMENTS):
             continue
         words.add(token)
         if token == "{":

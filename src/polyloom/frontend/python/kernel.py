@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.frontend.prints import Observed, Print
 from polyloom.frontend.python.arrays.agreement import Agreement, agreement
 from polyloom.frontend.python.arrays.detect import is_array_function
 from polyloom.frontend.python.arrays.native import bind_arguments, call_function
@@ -27,8 +28,9 @@ from polyloom.frontend.python.execute import Executable
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.infer_statements import infer_types
 from polyloom.frontend.python.lower_kernel import lower_kernel
+from polyloom.frontend.python.prints import read_prints, with_assignments, without_prints
 from polyloom.frontend.python.resolve_names import Function, resolve_names
-from polyloom.frontend.python.syntax_tree import find_definition
+from polyloom.frontend.python.syntax_tree import Text, find_definition
 from polyloom.frontend.source import Arrays, Reference
 from polyloom.ir.arrays.program import Program, find_gather
 from polyloom.ir.nest import Nest, assignments
@@ -77,7 +79,8 @@ class Kernel:
     @cached_property
     def is_array_function(self) -> bool:
         """Whether it is read as a program of whole arrays."""
-        return is_array_function(self.function, find_definition(self.function)[1])
+        # A print of an array is a mistake, and makes no program of whole arrays.
+        return is_array_function(self.function, without_prints(find_definition(self.function)[1]))
 
     @property
     def program(self) -> Program | None:
@@ -177,8 +180,30 @@ class Kernel:
         return value if shape or storage.shape else value[()]
 
     @cached_property
+    def prints(self) -> tuple[Print, ...]:
+        """Observation points, which are no part of what is compiled. Errors: PL1510."""
+        return () if self.is_array_function else read_prints(*find_definition(self.function))
+
+    @cached_property
+    def observed(self) -> Observed | None:
+        """Function with its observation points; None where it has none. Errors: PL1510, those of expressions."""
+        if not self.prints:
+            return None
+        text, node = find_definition(self.function)
+        function = self._resolve(text, with_assignments(node))
+        lower = with_deep_stack(lambda is_indirect: lower_kernel(function, infer_types(function), indirect=is_indirect))
+        try:
+            return Observed(expand_calls(lower(False)), self.nest, self.prints)
+        except PolyloomError:
+            # Indices that are data: what is wrong otherwise is met again.
+            return Observed(expand_calls(lower(True)), self.indirect, self.prints)
+
+    @cached_property
     def _resolved_function(self) -> Function:
         text, node = find_definition(self.function)
+        return self._resolve(text, without_prints(node))
+
+    def _resolve(self, text: Text, node: ast.FunctionDef) -> Function:
         cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
         return with_deep_stack(resolve_names)(
             text, node, {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells}}

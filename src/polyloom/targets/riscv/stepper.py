@@ -56,6 +56,7 @@ class _State:
     f: list[int]
     fcsr: int
     pages: dict[int, bytes]
+    environment: tuple[bool, int, bytes, bytes]
 
 
 class HartStepper:
@@ -109,9 +110,10 @@ class HartStepper:
     def save(self) -> Snapshot:
         pages = {page: self.machine.read(page, _PAGE) for page in self._clean}
         m = self.machine
-        state = _State(self.pc, self._executed, self._ended, m.x, m.f, m.fcsr, pages)
-        # 64 registers of Python's integers, besides the pages.
-        return Snapshot(4096 + len(pages) * (_PAGE + 100), state)
+        state = _State(self.pc, self._executed, self._ended, m.x, m.f, m.fcsr, pages, m.environment)
+        # 64 registers of Python's integers, besides the pages and what was printed.
+        printed = len(m.output) + len(m.errors)
+        return Snapshot(4096 + len(pages) * (_PAGE + 100) + printed, state)
 
     def restore(self, saved: Snapshot) -> None:
         state = cast(_State, saved.state)
@@ -119,6 +121,8 @@ class HartStepper:
         for page, clean in self._clean.items():
             self.machine.write(page, state.pages.get(page, clean))
         self.machine.set_registers(state.x, state.f, state.fcsr)
+        # Without the reservation an sc behind its lr would fail the second time (RISC-V, "Zalrsc").
+        self.machine.set_environment(state.environment)
         self.pc, self._executed, self._ended = state.pc, state.executed, state.is_at_end
 
     def arrays(self) -> Arrays:
@@ -151,7 +155,9 @@ class HartStepper:
     def hart_state(self, hart: int) -> HartState:
         del hart
         floats = tuple(self.machine.f) if "f" in self.machine.isa.extensions else ()
-        return HartState(self.pc, tuple(self.machine.x), floats)
+        flen = 64 if "d" in self.machine.isa.extensions else 32
+        # Without doubles the box of ones is no part of a register.
+        return HartState(self.pc, tuple(self.machine.x), tuple(bits & (1 << flen) - 1 for bits in floats), flen)
 
     def read_memory(self, address: int, size: int) -> bytes:
         end = min(address + size, self.machine.base + self.machine.size)

@@ -20,6 +20,8 @@ from polyloom.targets.tensix.run import events, kernel_run
 from polyloom.targets.tensix.run.account import count_tiles
 from polyloom.targets.tensix.run.kernel_run import KernelRun
 from polyloom.targets.tensix.run.reference import BITS
+from polyloom.targets.tensix.run.stepped import KernelProgram
+from polyloom.targets.tensix.run.stepper import TileStepper
 from polyloom.targets.tensix.source import note as notes
 from polyloom.targets.tensix.source.executable import Part, build_executable
 from polyloom.targets.tensix.source.note import Note
@@ -94,6 +96,11 @@ def execute(data: bytes, job: Job) -> Execution:
     trace = events.trace(ran.tile, note.lines) if job.trace else Trace()
     counted = count_tiles([ran.tile]) if job.account else None
     return Execution(outputs, ran.outcome.cycles, ran.vector, run_facts(note, ran), trace, counted=counted)
+
+
+def open_stepper(data: bytes, job: Job) -> TileStepper:
+    """Stepper of a kernel on a tile. Errors: those of a run."""
+    return TileStepper(KernelProgram(data, read_note(data), job), job.options.max_cycles)
 
 
 def run_facts(note: Note, ran: KernelRun) -> dict[str, Json]:

@@ -20,6 +20,7 @@ from polyloom.targets.tensix.map.spread.compile import compile_spread, no_produc
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.run import spread as spreading
 from polyloom.targets.tensix.run import stages as running
+from polyloom.targets.tensix.run.stepped import GridProgram, LoopProgram
 from polyloom.targets.tensix.run.stepper import TileStepper
 from polyloom.targets.tensix.words.arrays import note, spread_note
 
@@ -75,11 +76,10 @@ def run(data: bytes, job: Job) -> Execution:
 
 
 def open_stepper(data: bytes, job: Job) -> TileStepper:
-    """Stepper of loops on one tile. Errors: PL1230 for a grid of tiles, which does not stop between cycles."""
-    if spread_note.decode(data) is not None:
-        message = "a product on a grid of tiles does not stop between cycles"
-        raise input_error("PL1230", message, help="debug it on one tile: --on tensix")
-    return TileStepper(data, _note(data), job)
+    """Stepper of loops on one tile, or of a product on a grid."""
+    if (spread := spread_note.decode(data)) is not None:
+        return TileStepper(GridProgram(data, spread, job), job.options.max_cycles)
+    return TileStepper(LoopProgram(data, _note(data), job), job.options.max_cycles)
 
 
 def summary(data: Mapping[str, Json]) -> Sequence[tuple[str, str]]:

@@ -72,10 +72,7 @@ def _run(data: bytes, job: Job) -> Execution:
 
 
 def _open_stepper(data: bytes, job: Job) -> Stepper:
-    if not loops.owns(data):
-        message = "a vector kernel does not stop between cycles"
-        raise input_error("PL0801", message, help="debug loops on the tile, or the kernel on riscv")
-    return loops.open_stepper(data, job)
+    return loops.open_stepper(data, job) if loops.owns(data) else kernel.open_stepper(data, job)
 
 
 def _signature(data: bytes) -> Signature:

@@ -124,7 +124,7 @@ class BeltStepper:
         unit = f"{name} {slot}"
         return Event(
             self.cycle, unit, text, -1, place, reads=tuple(reads), writes=tuple(writes), stores=stores,
-            result=_scalar(value, op),
+            result=_result(value, op),
         )  # fmt: skip
 
     def _lanes(self, value: belt.Operand, addresses: Sequence[int], size: int) -> Iterator[int]:
@@ -169,14 +169,17 @@ def _issue_texts(file: belt_file.File) -> Iterator[tuple[tuple[str, int, str], t
                 yield (routine.name, n, str(issue.slot)), (issue_text(issue, note), place)
 
 
-def _scalar(value: belt.Operand, op: str) -> Any:
-    """A value of one lane as a NumPy scalar: a float where an operation of floats made it; None of several lanes."""
+def _result(value: belt.Operand, op: str) -> Any:
+    """Value as a NumPy scalar, or its lanes: floats where an operation of floats made them; None of Nones and NaRs."""
     width, lanes, data, states, _ = value
-    if lanes != 1 or width < 0 or states[0]:
+    if width < 0 or any(states[:lanes]):
         return None
-    if op.endswith("f") and len(data) in (4, 8):
-        return np.frombuffer(data, np.float32 if len(data) == 4 else np.float64)[0]
-    return np.int64(int.from_bytes(data[:8], "little", signed=True))
+    size = 1 << width
+    kind = "f" if op.endswith("f") and size in (4, 8) else "i"
+    if size > 8:
+        return None  # wider than NumPy's integers
+    found = np.frombuffer(data[: lanes * size], f"<{kind}{size}")
+    return found[0] if lanes == 1 else found
 
 
 def _value_text(value: belt.Operand, op: str) -> str:

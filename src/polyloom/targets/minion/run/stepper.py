@@ -10,10 +10,10 @@ beside the harts. A snapshot is a number of steps: to restore it, the chip runs 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -52,6 +52,14 @@ class _DecodedInstruction:
     is_tensor: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    steps: int
+    cycle: int
+    is_at_end: bool
+    last_steps: dict[int, int]
+
+
 class MinionStepper:
     """Stepper of a compiled program. Errors: those of a run."""
 
@@ -65,7 +73,9 @@ class MinionStepper:
         self._decoded = dict[int, _DecodedInstruction]()
         self._steps, self._cycle, self._ended = 0, 0, False
         self._chip = self._open()
-        self._registers = dict[int, Registers]()
+        # Registers of each hart behind its last instruction, and the step of it.
+        self._registers = self._read_registers(self._known_harts())
+        self._last_steps = dict[int, int]()
         self._outputs = self._read_outputs()
 
     @property
@@ -88,24 +98,36 @@ class MinionStepper:
         for hart, pc, cycle, _ in ran:
             after = self._chip.registers(hart)
             here = self._decode(pc)
-            event = self._event(hart, pc, cycle, here, self._registers.get(hart, after), after)
+            event = self._event(hart, pc, cycle, here, self._registers[hart], after)
             if here.flow.direction == "store" and changed:
                 # Of two harts that store in one step the first gets all: bytes do not say whose they are.
                 event, changed = _with_stores(event, changed), []
             events.append(event)
-            self._registers[hart] = after
+            self._registers[hart], self._last_steps[hart] = after, self._steps
         return (*events, *self._tensor_stores(changed))
 
     def save(self) -> Snapshot:
-        return Snapshot(64, (self._steps, self._cycle, self._ended))
+        state = _State(self._steps, self._cycle, self._ended, dict(self._last_steps))
+        # An entry of two integers for each hart.
+        return Snapshot(100 + 100 * len(state.last_steps), state)
 
     def restore(self, saved: Snapshot) -> None:
-        self._steps, self._cycle, self._ended = saved.state
-        self._chip, self._registers = self._open(), {}
+        state = cast(_State, saved.state)
+        self._steps, self._cycle, self._ended = state.steps, state.cycle, state.is_at_end
+        self._chip, self._last_steps = self._open(), dict(state.last_steps)
+        self._registers = self._read_registers(self._known_harts())
+        # The coprocessor writes registers later: what a hart left is read behind its last instruction.
+        harts_by_step = dict[int, list[int]]()
+        for hart, step in state.last_steps.items():
+            harts_by_step.setdefault(step, []).append(hart)
         # The chip is deterministic: as many events lead to the same state.
-        for _ in range(self._steps):
+        for step in range(1, self._steps + 1):
             self._chip.advance()
+            self._registers |= self._read_registers(harts_by_step.get(step, ()))
         self._outputs = self._read_outputs()
+
+    def _read_registers(self, harts: Iterable[int]) -> dict[int, Registers]:
+        return {hart: self._chip.registers(hart) for hart in harts}
 
     def arrays(self) -> Arrays:
         return {**self._inputs, **self._read_outputs()}
@@ -136,7 +158,7 @@ class MinionStepper:
     def hart_state(self, hart: int) -> HartState:
         pc, x, f, _ = self._chip.registers(hart)
         # The first lane of a vector register is its scalar.
-        return HartState(pc, tuple(x), tuple(lanes[0] for lanes in f))
+        return HartState(pc, tuple(x), tuple(lanes[0] for lanes in f), 32, tuple(map(tuple, f)))
 
     def read_memory(self, address: int, size: int) -> bytes:
         try:
@@ -251,7 +273,7 @@ def _lanes_text(lanes: Sequence[int]) -> str:
 def _value(register: Register, held: Registers) -> Any:
     bank, number = register
     if bank == "f":
-        return next(_floats(held[2][number]))
+        return np.array(held[2][number], np.uint32).view(np.float32)
     return np.int64(sign_extend(held[1][number], 64)) if bank == "x" else None
 
 

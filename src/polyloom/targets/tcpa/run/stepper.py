@@ -10,7 +10,7 @@ runs all the same: its operations have a unit and a value alone. Keys are `(phas
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import numpy as np
@@ -25,6 +25,7 @@ from polyloom.targets.stepper import Code, Event, Operand, Snapshot, StoredEleme
 from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.run import model, program
+from polyloom.targets.tcpa.run.dependence_edges import element_index, find_parts, list_operands, statement_name
 from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete
@@ -34,7 +35,6 @@ from polyloom.targets.tcpa.words.event_resolution import (
     resolve_events,
 )
 from polyloom.targets.tcpa.words.isa import decode_opcode
-from polyloom.targets.tcpa.words.symbolic import Access, ImmediateOperand, InputOperand, Row
 
 Index = tuple[int, ...]
 BANKS: Final = "banks"
@@ -54,7 +54,7 @@ class _Phase:
     arrays: tuple[model.Layout, ...]
     native: tcpa.Stepper
     names: tuple[str, ...] = ()
-    reads: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
+    parts: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,7 @@ class ArrayStepper:
             self._opened[number] = _Phase(
                 number, data, inputs, machine, concrete, _find_known(concrete), arrays, native
             )
+            self._opened[number].parts = find_parts(self._opened[number].known)
             self._opened[number].names = tuple(_elements(self._opened[number]))
         return self._opened[number]
 
@@ -225,55 +226,14 @@ def _operation_event(
     output = symbolic.nodes[node].output
     if output is not None:
         access = symbolic.outputs[output].access
-        keys.append((p.number, "out", symbolic.arrays[access.array].name, _element(p.known, access, point)))
+        keys.append((p.number, "out", symbolic.arrays[access.array].name, element_index(p.known, access, point)))
     place: Provenance | None = symbolic.origins[node] if symbolic.origins else None
     iteration = tuple(zip(symbolic.dimensions, point, strict=True))
-    reads = tuple(_operands(p, p.known, node, point))
+    reads = tuple(list_operands(p.number, p.inputs, p.known, node, point))
     writes = tuple(Operand(name, str(result), key) for key in keys)
-    return Event(cycle, who, f"{mnemonic} {name}", -1, place, name, iteration, reads, writes, (), result)
-
-
-def _operands(p: _Phase, known: Known, node: int, point: Index) -> Iterator[Operand]:
-    """Operands of an operation: constants, elements of input arrays, and results of other operations. These have no
-    value here: whoever keeps the events knows it.
-    """
-    for operand in known.symbolic.nodes[node].operands:
-        if isinstance(operand, ImmediateOperand):
-            yield Operand("constant", f"0x{operand.bits:x}", None)
-        elif isinstance(operand, InputOperand):
-            access = known.symbolic.inputs[operand.input].access
-            array, index = known.symbolic.arrays[access.array].name, _element(known, access, point)
-            held = p.inputs.get(array)
-            value = str(held[index]) if held is not None else ""
-            yield Operand(element_name(array, index), value, (p.number, "in", array, index))
-        else:
-            use = known.symbolic.uses[operand.use]
-            source = tuple(i - d for i, d in zip(point, use.distance, strict=True))
-            for writer in use.writers:
-                # Conditions of writers are disjoint: the first that holds is the only one.
-                if _holds(known, writer.condition, source):
-                    key = (p.number, writer.node, source)
-                    yield Operand(known.symbolic.node_names[writer.node], "", key)
-                    break
-
-
-def _element(known: Known, access: Access, point: Index) -> Index:
-    return tuple(_row_value(known, row, point) for row in access.index)
-
-
-def _row_value(known: Known, row: Row, point: Index) -> int:
-    """Value of a row at one point: NumPy would take many times as long for so few numbers."""
-    constant = row.constant + sum(c * v for c, v in zip(row.params, known.values, strict=True))
-    return constant + sum(c * i for c, i in zip(row.dims, point, strict=True))
-
-
-def _holds(known: Known, condition: int, point: Index) -> bool:
-    """Whether a condition holds at one point (`event_resolution.evaluate_condition`)."""
-    rows = known.symbolic.constraints
-    return any(
-        all(_row_value(known, rows[number], point) >= 0 for number in conjunction)
-        for conjunction in known.symbolic.conditions[condition]
-    )
+    # An operation that another one of its statement takes in the same iteration is a part of an expression.
+    statement = "" if node in p.parts else statement_name(name)
+    return Event(cycle, who, f"{mnemonic} {name}", -1, place, name, iteration, reads, writes, (), result, statement)
 
 
 def _bank_event(p: _Phase, cycle: int, array: model.Layout, address: int, value: int) -> Event:

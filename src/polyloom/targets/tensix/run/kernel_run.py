@@ -70,8 +70,18 @@ def run(
     """Run of a kernel's executable over its inputs. Errors: PL1220 to PL1226, PL1290 and PL1291 for inputs that do not
     fit the kernel.
     """
-    tile = Tile(note.member, hazards)
+    tile = open_kernel(data, note, inputs, tiles, hazards)
     tile.native.tracing, tile.native.accounting = tracing, accounting
+    # A copy: the comparison with the interpreter starts from the same bits.
+    before = tile.dst.copy()
+    outcome = tile.run(max_cycles)
+    text = read_log(tile.l1, note.data[COUNT], note.data[LOG]) if LOG in note.data else ""
+    return KernelRun(tile, before, outcome, text, tile.threads()[THREAD])
+
+
+def open_kernel(data: bytes, note: Note, inputs: Mapping[str, Array], tiles: int, hazards: Any) -> Tile:
+    """Tile before its first cycle: the executable and the arguments in L1, inputs in Dst, core T1 released."""
+    tile = Tile(note.member, hazards)
     tile.release("t1", load_program(tile, data))
     form, placed = dst_inputs(inputs, note.dest)
     for at, array in placed.items():
@@ -83,11 +93,7 @@ def run(
     words |= {note.data[CALLS]: calls, **argument_words(note, inputs)}
     for address, word in words.items():
         tile.l1[address : address + 4] = np.frombuffer((word & 0xFFFFFFFF).to_bytes(4, "little"), np.uint8)
-    # A copy: the comparison with the interpreter starts from the same bits.
-    before = tile.dst.copy()
-    outcome = tile.run(max_cycles)
-    text = read_log(tile.l1, note.data[COUNT], note.data[LOG]) if LOG in note.data else ""
-    return KernelRun(tile, before, outcome, text, tile.threads()[THREAD])
+    return tile
 
 
 def load_program(tile: Tile, data: bytes) -> int:

@@ -47,6 +47,12 @@ def run(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], limits: Limi
 
 def execute_spread(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], limits: Limits) -> tuple[Grid, Outcome]:
     """Execution of the five cores of every tile."""
+    grid = open_grid(data, note, inputs, limits)
+    return grid, grid.run(limits.max_cycles)
+
+
+def open_grid(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], limits: Limits) -> Grid:
+    """Grid before its first cycle: the factors in DRAM, programs and tables in L1, all cores released."""
     size = max(at + size for (_, at), size in note.pieces())
     # The model has as much of a channel as the pieces reach, of up to 1 GiB.
     grid = Grid(*note.grid, limits.hazards, Memory(-(-size // _LINE) * _LINE))
@@ -54,14 +60,14 @@ def execute_spread(data: bytes, note: SpreadNote, inputs: Mapping[str, Array], l
     segments = elf_image(data, CORE).segments
     starts = {symbol: address for address, symbol in symbols.read_tables(data).names.items()}
     for tile, words in zip(grid.tiles, note.tables, strict=True):
-        tile.native.accounting = limits.account
+        tile.native.tracing, tile.native.accounting = limits.trace, limits.account
         for segment in segments:
             tile.l1[segment.address : segment.address + len(segment.data)] = np.frombuffer(segment.data, np.uint8)
         table = np.array(words, "<u4").view(np.uint8)
         tile.l1[note.table : note.table + len(table)] = table
         for core in CORES:
             tile.release(core, starts[core])
-    return grid, grid.run(limits.max_cycles)
+    return grid
 
 
 def _write_factors(grid: Grid, note: SpreadNote, inputs: Mapping[str, Array]) -> None:

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints from kernels: no code of the program, events of the model with cycle, iteration and values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.debugger.test_debugger import MACHINES
+
+import polyloom as pl
+from polyloom.cli import main
+from polyloom.diagnostics import PolyloomError
+from polyloom.run.instance import Instance
+
+PRINTING = """import polyloom as pl
+
+N = pl.size("N")
+
+
+@pl.kernel
+def mix(A: pl.f32[N], B: pl.f32[N, N], C: pl.f32[N]) -> None:
+    for i in range(N):
+        x = A[i] * pl.f32(3.0)
+        C[i] = x
+        print("x", x, i)
+    for i in range(N):
+        for j in range(N):
+            C[i] = C[i] + B[i, j]
+            print("100 %", C[i], i, j + 1, B[i, j] * pl.f32(2.0))
+"""
+SILENT = "\n".join("" if "print(" in line else line for line in PRINTING.split("\n"))
+C_PRINTING = """#include <stdio.h>
+
+void mix(int n, float A[n], float B[n][n], float C[n]) {
+    for (int i = 0; i < n; i++)
+        C[i] = A[i] * 3.0f;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            C[i] = C[i] + B[i][j];
+            printf("%.2f of (%d, "
+                   "%ld)\\n", C[i], i, j + 1);
+        }
+}
+"""
+
+
+def compiled(folder: Path, text: str, on: str, name: str = "mix.py") -> Instance:
+    # The same path for both: programs tell where they come from.
+    path = folder / name
+    path.write_text(text)
+    made = pl.compile(str(path), on=on)
+    return made.prepare_instance(dict.fromkeys(made.parameters, 3))
+
+
+@pytest.mark.parametrize("on", MACHINES)
+def test_prints_are_no_code_and_are_seen_in_their_cycles(tmp_path: Path, on: str) -> None:
+    """The bytes are those of the program without prints; each print has its iteration, cycle and values."""
+    instance = compiled(tmp_path, PRINTING, on)
+    assert instance.data == compiled(tmp_path, SILENT, on).data
+    result = instance.run({} if instance.parameters else {"N": 3})
+    rows = [printed.as_json() for printed in result.prints.rows]
+    sums = [row for row in rows if row["text"].startswith("100 %")]
+    assert len(rows) == 12 and result.prints.notice == ""
+    assert {(row["values"][1]["value"], row["values"][2]["value"]) for row in sums} == {
+        (i, j) for i in range(3) for j in range(1, 4)
+    }
+    # Whatever the machine computes, a print of a sum has been seen there, or is marked; products are nowhere.
+    assert all(row["cycle"] is not None for row in sums)
+    assert all(row["values"][3]["computed"] for row in sums)
+    assert not any(row["values"][n]["computed"] for row in sums for n in (1, 2))
+    last = {row["values"][1]["value"]: row for row in sums if row["values"][2]["value"] == 3}
+    assert [np.float32(last[i]["values"][0]["value"]) for i in range(3)] == result.outputs["C"].tolist()
+    assert not any(row["values"][0]["computed"] for row in last.values())
+
+
+def test_c_prints_by_its_formats(tmp_path: Path) -> None:
+    silent = C_PRINTING.replace('printf("%.2f of (%d, "', ";").replace('"%ld)\\n", C[i], i, j + 1);', "")
+    instance = compiled(tmp_path, C_PRINTING, "riscv", "mix.c")
+    assert instance.data == compiled(tmp_path, silent, "riscv", "mix.c").data
+    result = instance.run()
+    texts = [printed.text for printed in result.prints.rows]
+    assert len(texts) == 9
+    assert all(f"{result.outputs['C'][i]:.2f} of ({i}, 3)" in texts for i in range(3))
+
+
+def test_run_and_debug_show_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mix.py").write_text(PRINTING)
+    arguments = [str(tmp_path / "mix.py"), "N=2", "--on", "riscv"]
+    assert main(["run", *arguments, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["prints"]) == 6
+    assert main(["debug", *arguments, "-x", "until C[1] != 0 and i == 1", "-x", "start", "-x", "continue"]) == 0
+    told = capsys.readouterr().out
+    # Going back and on prints again, as the program would.
+    assert told.count("print: cycle") == 2 + 6
+
+
+@pytest.mark.parametrize(
+    ("statement", "place"),
+    [("print(A)", "A"), ('print("x", y)', "y"), ("print(C[i], end='')", "''"), ("print(f'{i}')", "f'{i}'")],
+)
+def test_what_cannot_be_printed_is_located(tmp_path: Path, statement: str, place: str) -> None:
+    text = PRINTING.replace('print("x", x, i)', statement)
+    with pytest.raises(PolyloomError) as caught:
+        compiled(tmp_path, text, "riscv")
+    span = caught.value.diagnostics[0].span
+    assert span is not None and span.source.text[span.start : span.end] == place
+
+
+@pytest.mark.parametrize("statement", ['printf("%s", A)', 'printf("%d")', "printf(A)"])
+def test_formats_that_show_no_numbers_are_located(tmp_path: Path, statement: str) -> None:
+    text = C_PRINTING.replace("C[i] = A[i] * 3.0f;", f"{{ C[i] = A[i] * 3.0f; {statement}; }}")
+    with pytest.raises(PolyloomError) as caught:
+        compiled(tmp_path, text, "riscv", "mix.c")
+    span = caught.value.diagnostics[0].span
+    assert caught.value.code == "PL1510" and span is not None and span.line == 5
