@@ -4,9 +4,10 @@
     python -m tests.mlir.select_functions FOLDER PROJECT=COMMIT ...
 
 Of each project the files are taken whose path and project have the least SHA-256, as many as the project may have: a
-sample that nobody chose. Of a file at most two functions are taken, those of the least SHA-256, of the functions that
+sample that nobody chose. Of a file one function is taken, that of the least SHA-256, of the functions that
 
 - have operations of the dialects that docs/mlir.md lists alone, and among them a loop or an operation of linalg;
+- store to an array, or return a value: others compute nothing;
 - have arrays of a rank, whose elements are of types that our machines have, and neither vectors nor complex numbers;
 - call no function that has no body, or that is not such a function itself;
 - are no examples of errors (`expected-error`), and have one name in their file.
@@ -21,10 +22,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-FILES: Final = 12
+FILES: Final = 11
 """Of a project, the most files with such functions."""
-FUNCTIONS: Final = 2
-"""Of a file, the most functions."""
 DIALECTS: Final = frozenset(
     ("func", "affine", "scf", "arith", "math", "index", "memref", "tensor", "linalg", "bufferization")
 )
@@ -34,6 +33,7 @@ ELEMENTS: Final = frozenset(
 _FUNCTION: Final = re.compile(r"^\s*func\.func\s+(?:private\s+|public\s+)?@(?P<name>[\w.$-]+)", re.MULTILINE)
 _OPERATION: Final = re.compile(r"(?:^|=|\{)\s*\"?(?P<dialect>[a-z_]\w*)\.[a-z_][\w.]*", re.MULTILINE)
 _LOOP: Final = re.compile(r"\b(?:(?:affine|scf)\.(?:for|parallel|forall)|linalg\.\w+)")
+_EFFECT: Final = re.compile(r"\.store\b|\blinalg\.\w+|\bmemref\.copy\b|\breturn\"?\s*[%(]")
 _OTHER_TYPE: Final = re.compile(r"vector<|complex<|\*x|<\*|![a-z_]\w*\.\w|dense_resource")
 _ELEMENT: Final = re.compile(r"(?:memref|tensor)<(?:[?\d]+\s*x\s*)*(?P<element>\w+)")
 _CALL: Final = re.compile(r"\bcall @(?P<name>[\w.$-]+)")
@@ -47,7 +47,7 @@ def meant_functions(text: str, elements: frozenset[str] = ELEMENTS) -> list[str]
         # Who calls another function is what that function is.
         kept = {name for name in meant if all(called in meant for called in _CALL.findall(bodies[name]))}
         if kept == meant:
-            return [name for name in bodies if name in kept and _LOOP.search(bodies[name])]
+            return [name for name in bodies if name in kept and _computes(bodies[name])]
         meant = kept
 
 
@@ -74,19 +74,23 @@ def _is_meant(body: str, elements: frozenset[str]) -> bool:
     )
 
 
+def _computes(body: str) -> bool:
+    return _LOOP.search(body) is not None and _EFFECT.search(body) is not None
+
+
 def list_lines(folder: Path, commits: Mapping[str, str]) -> Iterator[str]:
     """The text of `functions.txt` for checkouts in a folder."""
     for project, commit in commits.items():
         root = folder / project.partition("/")[2]
         yield f"{project} {commit}"
-        taken = dict[str, list[str]]()
+        taken = dict[str, str]()
         files = sorted((path.relative_to(root).as_posix() for path in root.rglob("*.mlir")), key=_order(project))
         for file in files:
             names = meant_functions((root / file).read_text(errors="replace"))
             if names and len(taken) < FILES:
-                taken[file] = sorted(sorted(names, key=_order(file))[:FUNCTIONS])
-        for file, names in sorted(taken.items()):
-            yield f"  {file} {' '.join(names)}"
+                taken[file] = min(names, key=_order(file))
+        for file, name in sorted(taken.items()):
+            yield f"  {file} {name}"
 
 
 def _order(salt: str) -> Callable[[str], str]:
