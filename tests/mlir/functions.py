@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of other projects' tests, by name: `functions.txt` has for each project its commit, and per file the
-functions that are affine, scf or linalg, with static or symbolic extents. The files themselves are not here.
+functions that a rule takes, which looks at no result (`select_functions.py`). The files themselves are not here.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Final
 
 LIST: Final = Path(__file__).parent / "functions.txt"
-SAMPLE: Final = LIST.with_name("sampled.txt")
-"""A list that a rule makes, which looks at no result (`select_functions.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.libraries.table import EQUAL, possible_sizes, reason
-from tests.mlir.functions import LIST, SAMPLE, Named, listed_functions
+from tests.mlir.functions import LIST, Named, listed_functions
 
 from polyloom import api
 from polyloom.analysis.nest_check import check_with_least_sizes
@@ -88,17 +88,9 @@ def table_lines(rows: Sequence[tuple[Named, Mapping[str, str]]]) -> Iterator[str
 
 
 def main(folder: Path, pattern: str = "") -> int:
-    # Of a sample that nobody chose the share is told, and no share is asked for.
-    print("Functions of sampled files:")
-    told = run_list(folder, SAMPLE, pattern, share=0.0)
-    print("Functions that were chosen by hand:")
-    return told or run_list(folder, LIST, pattern, share=SHARE)
-
-
-def run_list(folder: Path, listed: Path, pattern: str, share: float) -> int:
-    """Table of one list; 1 where a result differs, or fewer than a share are equal."""
+    """The table of the list; 1 where a result differs, or fewer than a share are equal."""
     rows = list[tuple[Named, Mapping[str, str]]]()
-    for named in listed_functions(listed.read_text()):
+    for named in listed_functions(LIST.read_text()):
         path = named.path(folder)
         if pattern not in f"{named.project}/{named.file}:{named.name}":
             continue
@@ -112,7 +104,7 @@ def run_list(folder: Path, listed: Path, pattern: str, share: float) -> int:
     print("\n".join(table_lines(rows)))
     found = [sum(row[machine] == EQUAL for _, row in rows) for machine in MACHINES]
     differs = any(found == "differs" for _, row in rows for found in row.values())
-    return int(differs or min(found) < share * len(rows))
+    return int(differs or min(found) < SHARE * len(rows))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
-from tests.mlir.functions import SAMPLE, listed_functions
-from tests.mlir.select_functions import is_sampled, meant_functions
+import pytest
+from tests.mlir.functions import listed_functions
+from tests.mlir.select_functions import FILES, meant_functions
 from tests.mlir.table import EQUAL, run_on, table_lines
 
 GEMM = Path(__file__).parents[2] / "examples" / "mlir" / "gemm.mlir"
@@ -19,14 +21,36 @@ def test_the_list_names_a_hundred_functions_once_each() -> None:
     assert all(len(each.commit) == 40 for each in named)
 
 
-def test_the_sample_is_what_its_rule_takes() -> None:
-    named = list(listed_functions(SAMPLE.read_text()))
-    assert len(named) >= 100
-    assert all(is_sampled(each.project, each.file) for each in named)
-    text = "func.func @f(%x: memref<4xf32>) {\n  affine.for %i = 0 to 4 {\n  }\n  return\n}\n"
-    assert list(meant_functions(text)) == ["f"]
-    assert not list(meant_functions(text.replace("memref<4xf32>", "vector<4xf32>")))
-    assert not list(meant_functions(text.replace("  return", "  gpu.barrier\n  return")))
+def test_no_project_and_no_file_has_more_functions_than_the_rule_takes() -> None:
+    named = list(listed_functions())
+    assert max(Counter(each.project for each in named).values()) <= FILES
+    assert len({(each.project, each.file) for each in named}) == len(named)
+
+
+TEXT = """func.func @f(%x: memref<4xf32>, %v: f32) {
+  affine.for %i = 0 to 4 {
+    affine.store %v, %x[%i] : memref<4xf32>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("memref<4xf32>", "vector<4xf32>"),
+        ("memref<4xf32>", "memref<4xi64>"),
+        ("  return", "  gpu.barrier\n  return"),
+        ("  return", "  call @g() : () -> ()\n  return"),
+        ("  return", "  // expected-error@below {{no return}}\n  return"),
+        ("affine.for %i = 0 to 4 {\n", "scf.execute_region {\n"),
+        ("    affine.store %v, %x[%i] : memref<4xf32>\n", ""),
+    ],
+)
+def test_the_rule_takes_functions_of_loops_on_arrays(before: str, after: str) -> None:
+    assert meant_functions(TEXT) == ["f"]
+    assert meant_functions(TEXT.replace(before, after)) == []
 
 
 def test_a_function_is_run_and_counted() -> None:

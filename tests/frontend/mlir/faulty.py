@@ -119,8 +119,8 @@ linalg.generic {
         "%x = affine.load %A[0] : memref<8xf32>\n%y = math.powf %x, %x : f32\naffine.store %y, %A[0] : memref<8xf32>",
         "%A: memref<8xf32>",
     ),
-    "error function": _function(
-        "%x = affine.load %A[0] : memref<8xf32>\n%y = math.erf %x : f32\naffine.store %y, %A[0] : memref<8xf32>",
+    "inverse of a function": _function(
+        "%x = affine.load %A[0] : memref<8xf32>\n%y = math.atan %x : f32\naffine.store %y, %A[0] : memref<8xf32>",
         "%A: memref<8xf32>",
     ),
     "extent of an attribute": 'func.func @f(%A: memref<?xf32> {polyloom.shape = ["N * M"]}) {\n  return\n}\n',

@@ -67,7 +67,7 @@ class _Function:
         self.store_results(results)
         # Arguments by value are storage of rank 0, or parameters.
         parameters = tuple(self.sizes)
-        assumed = tuple(map(self.read_form, _texts(function.attributes.get(ASSUME))))
+        assumed = (*map(self.read_form, _texts(function.attributes.get(ASSUME))), *lowering.assumed)
         for name in sorted({symbol for form in assumed for symbol in form.symbols} - set(parameters)):
             help = nearest(name, parameters, "size")
             raise lowering.refuse("PL0173", f"{ASSUME} names the size {name}, which there is not", function, help)

@@ -12,6 +12,7 @@ from functools import partial, reduce
 from math import inf, pi, sqrt
 from typing import Final
 
+from polyloom.frontend.error_function import ERF_ABOVE, ERF_BELOW, ERF_LIMIT
 from polyloom.frontend.onnx.node import Node, Operator
 from polyloom.frontend.onnx.tensors import (
     Tensor,
@@ -177,11 +178,9 @@ def hard_swish(x: Value) -> Value:
 
 def erf(x: Value) -> Value:
     """The error function: x p(x^2) / q(x^2) for |x| up to 4, where it is 1 in single precision."""
-    # 1 - erf(4) is 1.5e-8, less than half of the last bit of 1 in single precision; without the limit the quotient of
-    # polynomials would leave 1 for large x.
-    near = larger(larger(x, _typed_constant(x, -_ERF_LIMIT)), _typed_constant(x, _ERF_LIMIT), "min")
+    near = larger(larger(x, _typed_constant(x, -ERF_LIMIT)), _typed_constant(x, ERF_LIMIT), "min")
     square = apply("mul", near, near)
-    return apply("mul", near, apply("div", _polynomial(square, _ERF_ABOVE), _polynomial(square, _ERF_BELOW)))
+    return apply("mul", near, apply("div", _polynomial(square, ERF_ABOVE), _polynomial(square, ERF_BELOW)))
 
 
 def _polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:
@@ -426,25 +425,6 @@ def mean(node: Node) -> Tensor:
     # A quotient, as ONNX defines it: a product with the reciprocal would round twice.
     return data(apply("div", total, constant(len(values), dtype(total))))
 
-
-_ERF_LIMIT: Final = 4.0
-# Minimax in the relative error, 2.5e-8 before rounding; the highest power of x^2 first.
-_ERF_ABOVE: Final = (
-    1.9867650280502858e-06,
-    0.00028456535073928535,
-    0.0038833681028336287,
-    0.053101833909749985,
-    0.19354577362537384,
-    1.1283791065216064,
-)
-_ERF_BELOW: Final = (
-    3.741995897144079e-05,
-    0.0011855745688080788,
-    0.015207306481897831,
-    0.11535028368234634,
-    0.5048580169677734,
-    1.0,
-)
 
 OPERATORS: Final[Mapping[str, Operator]] = {
     "Add": binary(partial(apply, "add")),

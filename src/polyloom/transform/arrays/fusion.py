@@ -14,10 +14,14 @@ from dataclasses import replace
 
 from polyloom.ir.arrays.program import (
     Cases,
+    Contract,
     For,
+    Gather,
     If,
     Program,
     Read,
+    Reduce,
+    Scan,
     Statement,
     Store,
     Value,
@@ -118,4 +122,9 @@ def _substitute_values(value: Value, known: dict[str, Value]) -> Value:
     if isinstance(value, Read) and value.name in known:
         source = known[value.name]
         return element_view(source, value.index, value.shape, value.span) if shape(source) else source
-    return with_parts(value, [_substitute_values(part, known) for part in parts(value)])
+    found = [_substitute_values(part, known) for part in parts(value)]
+    if isinstance(value, Contract | Reduce | Scan | Gather):
+        # These take their loops from the axes of an operand, which a number in its place does not have.
+        sides = zip(parts(value), found, strict=True)
+        found = [before if shape(before) and not shape(after) else after for before, after in sides]
+    return with_parts(value, found)

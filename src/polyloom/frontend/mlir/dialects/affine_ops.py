@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Affine operations that xDSL 0.74 lacks or reads in generic form alone: `affine.max`, and the custom spellings of
-`affine.if`, `affine.parallel`, `affine.min` (MLIR language reference, dialect affine).
+`affine.if`, `affine.parallel`, `affine.min`, and of `affine.load` and `affine.store` with attributes (MLIR language
+reference, dialect affine).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     DenseIntElementsAttr,
     IndexType,
     IntegerAttr,
+    MemRefType,
     StringAttr,
     VectorType,
     i32,
@@ -25,6 +27,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, var_operand_def
 from xdsl.parser import AffineParser, Parser
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 
 def parse_operands(parser: Parser) -> list[Any]:
@@ -198,4 +201,41 @@ class ParallelOp(affine.ParallelOp):
         )
 
 
-OPERATIONS: Final = (MaxOp, MinOp, IfOp, ParallelOp)
+def _parse_access(parser: Parser) -> tuple[Any, Any, list[Any], dict[str, Any]]:
+    """`%a[%i + 1, symbol(%n)] {attributes} : type`: the array, the map, its operands, the attributes."""
+    array = parser.parse_unresolved_operand()
+    found, indices = parser.parse_affine_map_of_ssa_ids()
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    return parser.resolve_operand(array, parser.parse_type()), AffineMapAttr(found), list(indices), attributes
+
+
+class LoadOp(affine.LoadOp):
+    """`affine.load`, also with attributes."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        array, found, indices, attributes = _parse_access(parser)
+        if not isa(array.type, MemRefType):
+            parser.raise_error("expected a memref type")
+        kinds = [array.type.get_element_type()]
+        return cls.build(
+            operands=[array, indices], result_types=kinds, properties={"map": found}, attributes=attributes
+        )
+
+
+class StoreOp(affine.StoreOp):
+    """`affine.store`, also with attributes."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreOp:
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        array, found, indices, attributes = _parse_access(parser)
+        if not isa(array.type, MemRefType):
+            parser.raise_error("expected a memref type")
+        stored = parser.resolve_operand(value, array.type.get_element_type())
+        return cls.build(operands=[stored, array, indices], properties={"map": found}, attributes=attributes)
+
+
+OPERATIONS: Final = (MaxOp, MinOp, IfOp, ParallelOp, LoadOp, StoreOp)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dialect `index`, of which xDSL 0.74 has nothing, and `arith.index_castui`, which it lacks (MLIR language reference,
-dialects index and arith)."""
+"""Dialect `index`, of which xDSL 0.74 has nothing, and conversions of `arith`, of which it has some, of scalars (MLIR
+language reference, dialects index and arith)."""
 
 from __future__ import annotations
 
@@ -103,10 +103,14 @@ class CastuOp(_Cast):
     name = "index.castu"
 
 
-@irdl_op_definition
-class IndexCastUIOp(_Cast):
-    name = "arith.index_castui"
+CONVERSIONS: Final = ("extsi", "extui", "trunci", "index_cast", "index_castui", "sitofp", "uitofp", "fptosi", "fptoui")
 
 
-ARITH: Final = (IndexCastUIOp,)
+def _define_conversion(name: str) -> type[Operation]:
+    """A conversion of `arith`, also of tensors: most of xDSL's take scalars (`verify/arrays.py` has the types)."""
+    made: Any = type(f"{name}_Op", (_Cast,), {"name": f"arith.{name}", "__module__": __name__})
+    return irdl_op_definition(made)
+
+
+ARITH: Final = tuple(map(_define_conversion, CONVERSIONS))
 INDEX: Final = Dialect("index", [*map(_define_binary, BINARY), ConstantOp, BoolConstantOp, CmpOp, CastsOp, CastuOp], [])

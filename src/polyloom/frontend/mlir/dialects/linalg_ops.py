@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IndexType, IntegerAttr, TensorType, i64
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
+    operand_def,
     prop_def,
     result_def,
     var_operand_def,
@@ -76,6 +77,16 @@ _PRODUCTS: Final = {
     "depthwise_conv_2d_nchw_chw": "nc(h*y)(w*x),cyx->nchw",
     "depthwise_conv_2d_nhwc_hwcm": "n(h*y)(w*x)c,yxcm->nhwcm",
 }
+_QUANTIZED: Final = {
+    "quantized_matmul": "matmul",
+    "quantized_batch_matmul": "batch_matmul",
+    **{
+        f"{name}_q": name
+        for name in _PRODUCTS
+        if name.startswith(("conv_2d_n", "conv_3d_n", "depthwise_conv_2d_nhwc")) and name != "conv_3d_ncdhw_fcdhw"
+    },
+}
+"""Products of numbers around a zero point: by their name, the product whose axes they have."""
 _POOLED: Final = {
     "nhwc": "n(h*y)(w*x)c,yx->nhwc",
     "nchw": "nc(h*y)(w*x),yx->nchw",
@@ -94,6 +105,10 @@ ELEMENTWISE: Final = {
 """Element-wise operations, and of how many inputs."""
 NAMED: Final[dict[str, Named]] = {
     **{name: Named(axes, "product") for name, axes in _PRODUCTS.items()},
+    # Behind both operands their zero points, which are scalars.
+    # Its maps stand in the text.
+    "contract": Named("mk,kn->mn", "product"),
+    **{name: Named(_PRODUCTS[of].replace("->", ",,->"), "quantized") for name, of in _QUANTIZED.items()},
     **{
         f"pooling_{layout}_{kind}": Named(axes, kind)
         for layout, axes in _POOLED.items()
@@ -151,6 +166,7 @@ class NamedOp(StructuredOp):
         if parser.parse_optional_keyword("indexing_maps"):
             parser.parse_punctuation("=")
             attributes["indexing_maps"] = parser.parse_attribute()
+            attributes |= parser.parse_optional_attr_dict()
         groups = [_parse_group(parser, keyword) for keyword in ("ins", "outs")]
         inputs, outputs = (_resolve_group(parser, group) for group in groups)
         if parser.parse_optional_keyword("attrs"):
@@ -264,15 +280,33 @@ class MapOp(StructuredOp):
         )
 
 
+class AxesOp(IRDLOperation):
+    """An operation of one input, with a list of axes behind a keyword; it has no groups of operands."""
+
+    source = operand_def()
+    target = operand_def()
+    res = var_result_def()
+    bodies = var_region_def()
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        return (self.source,)
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        return (self.target,)
+
+
 def _parse_axes(cls: Any, parser: Parser, keyword: str) -> Any:
-    """An operation of one input, with a list of axes behind a keyword."""
     groups = [_parse_group(parser, group) for group in ("ins", "outs")]
     inputs, outputs = (_resolve_group(parser, group) for group in groups)
+    if len(inputs) != 1 or len(outputs) != 1:
+        parser.raise_error("one input and one output are expected")
     parser.parse_keyword(keyword)
     parser.parse_punctuation("=")
     axes = parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, parser.parse_integer)
     return cls.build(
-        operands=[inputs, outputs],
+        operands=[inputs[0], outputs[0]],
         result_types=[_result_types(outputs)],
         properties={keyword: DenseArrayBase.from_list(i64, axes)},
         attributes=parser.parse_optional_attr_dict(),
@@ -281,7 +315,7 @@ def _parse_axes(cls: Any, parser: Parser, keyword: str) -> Any:
 
 
 @irdl_op_definition
-class TransposeOp(StructuredOp):
+class TransposeOp(AxesOp):
     """`linalg.transpose ins(...) outs(...) permutation = [1, 0]`."""
 
     name = "linalg.transpose"
@@ -293,7 +327,7 @@ class TransposeOp(StructuredOp):
 
 
 @irdl_op_definition
-class BroadcastOp(StructuredOp):
+class BroadcastOp(AxesOp):
     """`linalg.broadcast ins(...) outs(...) dimensions = [0]`: these axes are new."""
 
     name = "linalg.broadcast"
@@ -302,6 +336,14 @@ class BroadcastOp(StructuredOp):
     @classmethod
     def parse(cls, parser: Parser) -> BroadcastOp:
         return _parse_axes(cls, parser, "dimensions")
+
+
+def _parse_dictionary(parser: Parser) -> dict[str, Any]:
+    """`{...}`, or the name of a dictionary, `#trait`."""
+    if found := parser.parse_optional_attr_dict():
+        return found
+    named: Any = parser.parse_optional_attribute()
+    return dict(named.data) if is_kind(named, DictionaryAttr) else {}
 
 
 @irdl_op_definition
@@ -315,7 +357,8 @@ class GenericOp(StructuredOp):
     @classmethod
     def parse(cls, parser: Parser) -> GenericOp:
         at = parser.pos
-        attributes = parser.parse_optional_attr_dict()
+        attributes = _parse_dictionary(parser)
+        attributes |= parser.parse_optional_attr_dict()
         properties = {k: attributes.pop(k) for k in ("indexing_maps", "iterator_types") if k in attributes}
         if len(properties) < 2 or not all(isa(p, ArrayAttr) for p in properties.values()):
             parser.raise_error("expected indexing_maps and iterator_types", at)

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
+from polyloom.frontend.mlir.evaluate.formulas import evaluate_formula
 from polyloom.frontend.mlir.evaluate.scalars import BINARY, UNARY, convert, select_values
+from polyloom.frontend.mlir.expanded_functions import EXPANDED
 
 Body = Callable[..., Any]
 
@@ -93,6 +95,9 @@ def named_body(body: str, inputs: int, dtype: Any) -> Body:
             return (select_values(values[0], values[1], values[2]),)
         parts = [widen(v, dtype, "unsigned" in body) for v in values]
         match body:
+            case "quantized":
+                shifted = [combine("sub", parts[n], parts[n + 2]) for n in (0, 1)]
+                return (combine("add", before, combine("mul", *shifted)),)
             case "product":
                 return (combine("add", before, combine("mul", parts[0], parts[1])),)
             case _:
@@ -134,7 +139,21 @@ def elementwise(name: str, parts: Sequence[Any]) -> Any:
             return x * x
         case "reciprocal":
             return x.dtype.type(1) / x
+        case "erf":
+            return evaluate_formula(EXPANDED["math.erf"], x)
         case _ if len(parts) == 1:
             return UNARY[_UNARY_NAMES.get(name, f"math.{name}")](x)
         case _:
             return combine(name, x, parts[1])
+
+
+def softmax(array: Any, axis: int) -> Any:
+    """Quotients of exponentials and their sum, which runs in index order, as the machines' do."""
+    most = np.full(np.delete(array.shape, axis), -np.inf, array.dtype)
+    for part in np.moveaxis(array, axis, 0):
+        most = combine("max", most, part)
+    powers = UNARY["math.exp"](array - np.expand_dims(most, axis))
+    total = np.zeros_like(most)
+    for part in np.moveaxis(powers, axis, 0):
+        total = combine("add", total, part)
+    return powers / np.expand_dims(total, axis)

@@ -15,8 +15,10 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from polyloom.frontend.mlir.dialects.linalg_ops import NAMED
 from polyloom.frontend.mlir.element_types import DYNAMIC, is_array_type, is_kind
 from polyloom.frontend.mlir.evaluate import scalars, views
-from polyloom.frontend.mlir.evaluate.iteration_space import named_body, pooled_body, run_structured
+from polyloom.frontend.mlir.evaluate.formulas import evaluate_formula
+from polyloom.frontend.mlir.evaluate.iteration_space import named_body, pooled_body, run_structured, softmax
 from polyloom.frontend.mlir.evaluate.source import SourceBuilder, affine_text, numpy_type, set_text, storage_type
+from polyloom.frontend.mlir.expanded_functions import EXPANDED
 from polyloom.frontend.mlir.lowering.dispatch import called_operation
 from polyloom.frontend.mlir.lowering.integers import FLOAT_PREDICATES, PREDICATES
 from polyloom.frontend.mlir.lowering.iteration_space import parse_axes
@@ -90,6 +92,8 @@ class Operations(SourceBuilder):
         name, kind = operation.name, operation.results[0].type
         tables = (scalars.UNARY, scalars.BINARY, scalars.TERNARY)
         found = next((t[name] for t in tables if name in t), None)
+        if name in EXPANDED:
+            found = partial(evaluate_formula, EXPANDED[name])
         if found is not None:
             self.compute(operation, found)
         elif name in ("arith.cmpi", "arith.cmpf"):
@@ -241,9 +245,84 @@ class Operations(SourceBuilder):
 
         self.parallel(block, ends, reduce)
 
+    def scf_index_switch(self, operation: Any) -> None:
+        numbers = [str(n) for n in operation.properties["cases"].get_values()]
+        results, chosen = [self.name(r) for r in operation.results], self.name(operation.arg)
+        words = [*(f"elif {chosen} == {n}" for n in numbers), "else"]
+        self.emit("if False:")
+        self.emit(" pass")
+        for word, region in zip(words, [*operation.case_regions, operation.default_region], strict=True):
+            self.emit(f"{word}:")
+            self.block(region.block)
+            self.margin += " "
+            self.assign_turn_values(results, self.terminator(region.block) if results else [])
+            self.margin = self.margin[:-1]
+
+    def scf_forall(self, operation: Any) -> None:
+        bounds = [
+            self.mixed_texts(operation.properties[name], [self.name(v) for v in group])
+            for name, group in (
+                ("staticLowerBound", operation.lower),
+                ("staticUpperBound", operation.upper),
+                ("staticStep", operation.step),
+            )
+        ]
+        block = operation.region.block
+        for argument, initial, result in zip(
+            block.args[len(bounds[0]) :], operation.outputs, operation.results, strict=True
+        ):
+            # The shared tensor becomes the result: every turn stores into it.
+            self.set(result, f"{self.name(initial)}.copy()")
+            self.set(argument, self.name(result))
+        self.parallel(block, [", ".join(each) for each in zip(*bounds, strict=True)], lambda: None)
+
+    def scf_forall_in_parallel(self, operation: Any) -> None:
+        for inner in operation.region.block.ops:
+            self.operation(inner)
+
+    def tensor_parallel_insert_slice(self, operation: Any) -> None:
+        source, target = self.operands(operation)[:2]
+        self.emit(self.call(views.put_part, target, f"({self.slice_text(operation, 2)},)", source))
+
+    def mixed_texts(self, static: Any, dynamic: list[str]) -> list[str]:
+        """Numbers of which some are constants and some are values."""
+        waiting = iter(dynamic)
+        return [next(waiting) if n == DYNAMIC else str(n) for n in static.get_values()]
+
+    def linalg_pack(self, operation: Any) -> None:
+        padding = operation.padding_value
+        self.packing(operation, views.pack, "None" if padding is None else self.name(padding))
+
+    def linalg_unpack(self, operation: Any) -> None:
+        self.packing(operation, views.unpack)
+
+    tensor_pack, tensor_unpack = linalg_pack, linalg_unpack
+
+    def packing(self, operation: Any, function: Callable[..., Any], *more: str) -> None:
+        order = operation.outer_dims_perm
+        lists: list[list[int]] = [
+            list(operation.inner_dims_pos.get_values()),
+            list(order.get_values()) if order else [],
+        ]
+        tiles = self.mixed_texts(operation.static_inner_tiles, [self.name(v) for v in operation.inner_tiles])
+        names = [self.name(operation.source), self.name(operation.dest)]
+        found = self.call(function, *names, *map(str, lists), f"[{', '.join(tiles)}]", *more)
+        self.store_result(operation, found, names[1])
+
+    def linalg_softmax(self, operation: Any) -> None:
+        found = self.call(softmax, self.name(operation.input), str(operation.dimension.value.data))
+        self.store_result(operation, found, self.name(operation.output))
+
+    def store_result(self, operation: Any, found: str, target: str) -> None:
+        """A result, or the elements of a memref."""
+        if operation.results:
+            self.set(operation.results[0], found)
+        else:
+            self.emit(f"{target}[...] = {found}")
+
     def parallel(self, block: Block, ends: list[str], reduce: Any) -> None:
         before = self.margin
-        for argument, text in zip(block.args, ends, strict=True):
+        for argument, text in zip(block.args[: len(ends)], ends, strict=True):
             self.emit(f"for {self.name(argument)} in range({text}):")
             self.margin += " "
         # A body without operations.
@@ -300,7 +379,7 @@ class Operations(SourceBuilder):
         shape = self.shape_text(kind, dynamic) if kind.get_shape() else "()"
         self.set(operation.results[0], f"np.zeros({shape}, {self.bind(storage_type(kind))})")
 
-    memref_alloc = memref_alloca = tensor_empty = allocate
+    memref_alloc = memref_alloca = tensor_empty = linalg_init_tensor = allocate
 
     def bufferization_alloc_tensor(self, operation: Any) -> None:
         dynamic, copied, _ = operation.properties["operandSegmentSizes"].get_values()
@@ -487,7 +566,8 @@ class Operations(SourceBuilder):
             if is_kind(given, builtin.ArrayAttr):
                 maps = [m.data for m in given.data]
                 loops = maps[0].num_dims
-            made = named_body("product", 2, dtype) if row.body == "product" else pooled_body(row.body, dtype)
+            is_product = row.body in ("product", "quantized")
+            made = named_body(row.body, count, dtype) if is_product else pooled_body(row.body, dtype)
             return list(maps), loops, self.bind(made)
         scalar = AffineMap(rank, 0, ())
         maps = [identity if is_array_type(o.type) else scalar for o in (*operation.inputs, *operation.outputs)]

@@ -81,7 +81,7 @@ def _extreme(better: Binary) -> Binary:
     return choose
 
 
-def _prefer_number(better: Binary) -> Binary:
+def prefer_number(better: Binary) -> Binary:
     """Minimum or maximum that gives the operand that is a number; of equals the first."""
 
     def choose(a: Any, b: Any) -> Any:
@@ -108,7 +108,7 @@ def _round_away(x: Any) -> Any:
     return convert_like(select_values(np.abs(x - whole) >= 0.5, whole + np.copysign(1, x), whole), x)
 
 
-def _kernel(name: str) -> Function:
+def kernel(name: str) -> Function:
     """A function of C's library, in single precision."""
 
     def compute(x: Any) -> Any:
@@ -184,8 +184,8 @@ BINARY: Final[dict[str, Binary]] = {
     "arith.shrui": lambda a, b: convert_like(shift(unsigned(a), unsigned(b), False), a),
     "arith.maximumf": _extreme(lambda a, b: a >= b),
     "arith.minimumf": _extreme(lambda a, b: a <= b),
-    "arith.maxnumf": _prefer_number(lambda a, b: a > b),
-    "arith.minnumf": _prefer_number(lambda a, b: a < b),
+    "arith.maxnumf": prefer_number(lambda a, b: a > b),
+    "arith.minnumf": prefer_number(lambda a, b: a < b),
     "math.copysign": lambda a, b: np.copysign(a, b),
     "math.powf": power,
     "math.fpowi": power,
@@ -209,7 +209,7 @@ UNARY: Final[dict[str, Unary]] = {
     "math.trunc": np.trunc,
     "math.roundeven": np.rint,
     "math.round": lambda a: _round_away(a),
-    **{f"math.{name}": _kernel(name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")},
+    **{f"math.{name}": kernel(name) for name in ("exp", "exp2", "log", "sin", "cos", "tanh")},
 }
 TERNARY: Final[dict[str, Ternary]] = {
     "math.fma": _table_function("madd"),

@@ -67,3 +67,39 @@ def pad(array: Array, low: Sequence[int], high: Sequence[int], body: Callable[..
         found[place] = body(*place)[0]
     found[tuple(slice(a, a + s) for a, s in zip(low, array.shape, strict=True))] = array
     return found
+
+
+def pack(
+    source: Array, dest: Array, positions: Sequence[int], order: Sequence[int], tiles: Sequence[int], padding: Any
+) -> Array:
+    """A packed array: the source, padded up to whole tiles, whose axes are divided; those within tiles are the last."""
+    order = list(order) or list(range(source.ndim))
+    tile = dict(zip(positions, tiles, strict=True))
+    outer = {axis: dest.shape[n] for n, axis in enumerate(order)}
+    whole = np.full([outer[n] * tile.get(n, 1) for n in range(source.ndim)], padding or 0, source.dtype)
+    if padding is None:
+        # Beyond the source the destination keeps its elements.
+        _divided(whole, positions, order, tile)[...] = dest
+    whole[tuple(slice(0, extent) for extent in source.shape)] = source
+    return _divided(whole, positions, order, tile).copy()
+
+
+def unpack(source: Array, dest: Array, positions: Sequence[int], order: Sequence[int], tiles: Sequence[int]) -> Array:
+    """The inverse: an array of the destination's shape."""
+    order = list(order) or list(range(dest.ndim))
+    tile = dict(zip(positions, tiles, strict=True))
+    whole = np.zeros([source.shape[order.index(n)] * tile.get(n, 1) for n in range(dest.ndim)], source.dtype)
+    _divided(whole, positions, order, tile)[...] = source
+    return whole[tuple(slice(0, extent) for extent in dest.shape)].copy()
+
+
+def _divided(whole: Array, positions: Sequence[int], order: Sequence[int], tile: dict[int, int]) -> Array:
+    """A view of an array as its packed form."""
+    shape, places, inner = list[int](), list[int](), dict[int, int]()
+    for axis, extent in enumerate(whole.shape):
+        places.append(len(shape))
+        shape.append(extent // tile.get(axis, 1))
+        if axis in tile:
+            inner[axis] = len(shape)
+            shape.append(tile[axis])
+    return whole.reshape(shape).transpose([*(places[axis] for axis in order), *(inner[axis] for axis in positions)])

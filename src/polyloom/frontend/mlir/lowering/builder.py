@@ -46,10 +46,11 @@ class Builder:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.storage, self.symbols = dict[str, Storage](), dict[str, Affine]()
-        self.statements = list[Node]()
+        self.statements: list[Node] = []
         self.taken, self.owned = set[str](), set[str]()
         self.loops, self.assigned, self.counters = set[str](), set[str](), set[str]()
         self.equal = list[tuple[Affine, Affine]]()
+        self.assumed: list[Affine] = []
         self.frame = Frame()
         self.active = list[str]()
         self.current: Operation | None = None

@@ -17,7 +17,7 @@ from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import CTYPE, INTEGER
 from polyloom.frontend.mlir.element_types import DYNAMIC, element_type, is_array_type
 from polyloom.frontend.mlir.lowering.integers import map_trees, set_tree
-from polyloom.frontend.mlir.lowering.iteration_space import Structured
+from polyloom.frontend.mlir.lowering.packing import Packing
 from polyloom.frontend.mlir.lowering.values import Number, Value, View, extreme, integer, integer_constant
 
 _IDENTITY: Final = {
@@ -38,7 +38,7 @@ _IDENTITY: Final = {
 _REDUCTIONS: Final = {"maxs": "arith.maxsi", "mins": "arith.minsi", "maxu": "arith.maxui", "minu": "arith.minui"}
 
 
-class Control(Structured):
+class Control(Packing):
     """Loops and branches."""
 
     def constant_step(self, node: Node, operation: Operation) -> int:

@@ -11,14 +11,14 @@ from xdsl.ir import Operation
 
 from polyloom.frontend.mlir.dialects.linalg_ops import NAMED
 from polyloom.frontend.mlir.lowering.builder import Frame
-from polyloom.frontend.mlir.lowering.control import Control
+from polyloom.frontend.mlir.lowering.forall import Forall
 from polyloom.frontend.mlir.lowering.values import Number, Value, View
 from polyloom.frontend.mlir.reader import Module
 from polyloom.ir.nest_mlir import CALLED
 from polyloom.ir.operations import ALL_TYPES, BY_NAME, ElementType
 
 
-class Lowering(Control):
+class Lowering(Forall):
     """Lowering of a function and of all that it calls."""
 
     def __init__(self, module: Module) -> None:
@@ -118,7 +118,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     **{f"{name}.expand_shape": Lowering.expand_axes for name in ("memref", "tensor")},
     "memref.get_global": Lowering.get_global,
     "memref.copy": Lowering.copy,
-    "tensor.empty": Lowering.empty_tensor,
+    **dict.fromkeys(("tensor.empty", "linalg.init_tensor"), Lowering.empty_tensor),
     "tensor.insert": Lowering.insert,
     "tensor.splat": Lowering.splat,
     "tensor.from_elements": Lowering.from_elements,
@@ -126,6 +126,9 @@ HANDLERS: Final[dict[str, Handler]] = {
     "tensor.insert_slice": Lowering.insert_slice,
     "tensor.concat": Lowering.concatenate,
     "tensor.pad": Lowering.pad,
+    **{f"{name}.pack": Lowering.pack for name in ("linalg", "tensor")},
+    **{f"{name}.unpack": Lowering.unpack for name in ("linalg", "tensor")},
+    "linalg.softmax": Lowering.softmax,
     "bufferization.alloc_tensor": Lowering.alloc_tensor,
     "bufferization.to_tensor": Lowering.to_tensor,
     **{f"bufferization.{name}": Lowering.to_buffer for name in ("to_buffer", "to_memref")},
@@ -139,6 +142,10 @@ HANDLERS: Final[dict[str, Handler]] = {
     **dict.fromkeys(("affine.if", "scf.if"), Lowering.branch),
     "affine.parallel": Lowering.affine_parallel,
     "scf.parallel": Lowering.lower_parallel,
+    "scf.index_switch": Lowering.switch,
+    "scf.forall": Lowering.lower_forall,
+    "scf.forall.in_parallel": Lowering.in_parallel,
+    "tensor.parallel_insert_slice": Lowering.parallel_insert_slice,
     **dict.fromkeys(("scf.execute_region", "memref.alloca_scope"), Lowering.region),
     "func.call": Lowering.call,
     "func.return": Lowering.return_values,

@@ -249,6 +249,11 @@ class Structured(Tensors):
             # Operands are converted to the type of the output before the product (linalg structured operations,
             # numeric casting).
             parts = [self.convert_number(e, kind, sign, operation) for e in elements[:-1]]
+            if body == "quantized":
+                # Behind the operands their zero points.
+                shifted = [self.combine_elements("sub", [parts[n], parts[n + 2]], operation) for n in (0, 1)]
+                product = self.combine_elements("mul", shifted, operation)
+                return [self.combine_elements("add", [before, product], operation)]
             if body == "product":
                 product = self.combine_elements("mul", parts, operation)
                 return [self.combine_elements("add", [before, product], operation)]

@@ -182,7 +182,8 @@ class Memory(Integers):
         view, at = self.view(operation.operands[0]), self.span(operation)
         kind: Any = operation.results[0].type
         groups, dynamic = self.reassociation(operation), list(operation.operands[1:])
-        shape = list[Node]()
+        # Without groups rank 0 becomes axes of extent 1.
+        shape = [] if groups else [integer(1, at)] * len(kind.get_shape())
         for n, group in enumerate(groups):
             known = [kind.get_shape()[axis] for axis in group]
             for axis in group:

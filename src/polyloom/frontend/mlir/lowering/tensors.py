@@ -233,6 +233,9 @@ class Tensors(Memory):
         if is_kind(value, builtin.DenseIntOrFPElementsAttr):
             self.frame.values[result] = self.table(value, result, self.name_hint(result), operation)
             return
+        if not operation.operands:
+            help = "write them in the text: `dense<[1.0, 2.0]>`"
+            raise self.refuse("PL0173", f"{operation.name} has elements that are not in the text", operation, help)
         views = {o: self.frame.values[o] for o in operation.operands}
         shape = next(v.shape for v in views.values() if isinstance(v, View))
         made = self.local_array(self.name_hint(result), self.array_type(kind, operation), shape, operation)

@@ -11,12 +11,22 @@ from typing import Any, Final
 
 from xdsl.dialects import builtin
 
-from polyloom.frontend.mlir.element_types import DYNAMIC, is_array_type, is_kind
+from polyloom.frontend.mlir.element_types import DYNAMIC, integer_width, is_array_type, is_kind, scalar_type
 from polyloom.frontend.mlir.verify.violation import rank
 
 _SLICES: Final = {"memref.subview": 0, "tensor.extract_slice": 0, "tensor.insert_slice": 1}
 """By operation, the operand of which a part is taken."""
 _ALLOCATIONS: Final = frozenset(("tensor.empty", "tensor.splat", "bufferization.alloc_tensor"))
+
+
+_CASTS: Final = frozenset((("integer", "index"), ("index", "integer")))
+_CONVERSIONS: Final = {
+    **dict.fromkeys(("extsi", "extui", "trunci"), frozenset((("integer", "integer"),))),
+    **dict.fromkeys(("index_cast", "index_castui"), _CASTS),
+    **dict.fromkeys(("sitofp", "uitofp"), frozenset((("integer", "float"),))),
+    **dict.fromkeys(("fptosi", "fptoui"), frozenset((("float", "integer"),))),
+}
+"""By operation, from which kind of numbers to which it converts."""
 
 
 def verify_arrays(operation: Any) -> Iterator[str]:
@@ -36,10 +46,13 @@ def verify_arrays(operation: Any) -> Iterator[str]:
         value = operation.properties.get("value" if name == "arith.constant" else "initial_value")
         if is_kind(value, builtin.DenseIntOrFPElementsAttr):
             yield from _verify_table(value)
+    elif name == "tensor.pad":
+        yield from _verify_sides(operation)
     elif name in ("memref.copy", "memref.cast", "tensor.cast", "bufferization.materialize_in_destination"):
         yield from _verify_same_rank(operation)
     elif name.startswith(("arith.", "math.", "index.")):
         yield from _verify_elementwise(operation)
+        yield from _verify_conversion(operation)
     elif name == "tensor.concat":
         yield from _verify_same_rank(operation)
         axis = operation.properties["dim"].value.data
@@ -101,6 +114,39 @@ def _verify_table(value: Any) -> Iterator[str]:
         yield f"a constant of the type {kind} has no extents"
     elif 0 in kind.get_shape():
         yield f"a constant of the type {kind} has no elements"
+
+
+def _verify_sides(operation: Any) -> Iterator[str]:
+    """tensor.pad: a number for each side of each axis, and a value for each that is none."""
+    axes = rank(operation.operands[0]) or 0
+    counts = list(operation.properties["operandSegmentSizes"].get_values())
+    for key, given in zip(("static_low", "static_high"), counts[1:], strict=True):
+        numbers = list(operation.properties[key].get_values())
+        if len(numbers) != axes or rank(operation.results[0]) != axes:
+            yield f"{len(numbers)} sides are given of {axes} axes"
+        elif numbers.count(DYNAMIC) != given:
+            yield f"{given} values are given for {numbers.count(DYNAMIC)} sides"
+
+
+def _verify_conversion(operation: Any) -> Iterator[str]:
+    """Conversions: from a kind of numbers to a kind, and integers to wider or narrower ones (dialect arith)."""
+    dialect, _, name = operation.name.partition(".")
+    if dialect != "arith" or name not in _CONVERSIONS:
+        return
+    given, made = scalar_type(operation.operands[0].type), scalar_type(operation.results[0].type)
+    kinds = (_number_kind(given), _number_kind(made))
+    if kinds not in _CONVERSIONS[name]:
+        yield f"it does not convert {given} to {made}"
+    elif name == "trunci" and integer_width(made) >= integer_width(given):
+        yield f"{made} is not narrower than {given}"
+    elif name.startswith("ext") and integer_width(made) <= integer_width(given):
+        yield f"{made} is not wider than {given}"
+
+
+def _number_kind(kind: Any) -> str:
+    if is_kind(kind, builtin.IndexType):
+        return "index"
+    return "integer" if is_kind(kind, builtin.IntegerType) else "float" if is_kind(kind, builtin.AnyFloat) else "other"
 
 
 def _verify_same_rank(operation: Any) -> Iterator[str]:

@@ -15,7 +15,10 @@ from polyloom.frontend.mlir.element_types import is_array_type, scalar_type
 from polyloom.frontend.mlir.verify.violation import Violation
 
 _RETURNING: Final = frozenset(
-    ("scf.for", "scf.if", "scf.execute_region", "affine.for", "affine.if", "affine.parallel", "memref.alloca_scope")
+    (
+        *("scf.for", "scf.if", "scf.index_switch", "scf.execute_region"),
+        *("affine.for", "affine.if", "affine.parallel", "memref.alloca_scope"),
+    )
 )
 """Operations whose results are the operands of the terminator of each region."""
 

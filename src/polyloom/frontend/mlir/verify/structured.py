@@ -11,7 +11,7 @@ from typing import Any, Final
 from xdsl.dialects import builtin
 from xdsl.ir import Block
 
-from polyloom.frontend.mlir.dialects.linalg_ops import ELEMENTWISE, NAMED, StructuredOp
+from polyloom.frontend.mlir.dialects.linalg_ops import ELEMENTWISE, NAMED, AxesOp, StructuredOp
 from polyloom.frontend.mlir.element_types import is_array_type, is_kind, scalar_type
 from polyloom.frontend.mlir.verify.violation import rank
 
@@ -22,7 +22,7 @@ def verify_structure(operation: Any) -> Iterator[str]:
     """What is wrong with a structured operation."""
     if operation.name == "linalg.index":
         yield from _verify_index(operation)
-    if not isinstance(operation, StructuredOp):
+    if not isinstance(operation, StructuredOp | AxesOp):
         return
     name = operation.name.removeprefix("linalg.")
     if not operation.outputs or not all(is_array_type(o.type) for o in operation.outputs):
@@ -81,14 +81,18 @@ def _verify_row(operation: Any, axes: str) -> Iterator[str]:
     if len(operation.operands) != len(sources):
         yield f"{len(sources) - 1} inputs are expected, and {len(operation.inputs)} are given"
         return
-    given = operation.attributes.get("indexing_maps")
+    given = operation.attributes.get("indexing_maps") or operation.properties.get("indexing_maps")
+    if given is None and operation.name == "linalg.contract":
+        yield "it has no indexing_maps"
+        return
     if given is not None:
         yield from _verify_maps(operation, given, None)
         return
     for operand, source in zip(operation.operands, sources, strict=True):
         # A window `(h*y)` is one axis.
         wanted = source.count("(") + sum(c.isalpha() for c in source) - 2 * source.count("(")
-        if rank(operand) != wanted:
+        # The zero points of quantized products have no axes, and are scalars.
+        if (rank(operand) or 0) != wanted:
             yield f"an operand has {rank(operand)} axes, and {wanted} are expected"
     windows = sources[0].count("(")
     for key in ("strides", "dilations"):
