@@ -51,15 +51,14 @@ class Client:
         assert "error" not in answer, answer
         return answer["result"]
 
-    def diagnostics(self, uri: str, version: int, number: int = 1) -> list[Message]:
-        """Those of a version; the machine's come with the second message."""
-        for _ in range(number):
-            found = self.wait_for(
-                lambda m: (
-                    m.get("method") == "textDocument/publishDiagnostics"
-                    and (m["params"]["uri"], m["params"].get("version")) == (uri, version)
-                )
+    def diagnostics(self, uri: str, version: int) -> list[Message]:
+        """What a version has wrong; what the machine refuses comes later."""
+        found = self.wait_for(
+            lambda m: (
+                m.get("method") == "textDocument/publishDiagnostics"
+                and (m["params"]["uri"], m["params"].get("version")) == (uri, version)
             )
+        )
         return found["params"]["diagnostics"]
 
     def wait_for(self, wanted: Callable[[Message], bool]) -> Message:

@@ -8,7 +8,7 @@ new file are seen too, as the number of the file is compared.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection
@@ -28,7 +28,7 @@ _MOST: Final = 500
 State = tuple[tuple[str, int, int, int], ...]
 
 
-def watch(request: Request, poll: float = _POLL) -> Iterator[Stage]:
+def watch(request: Request, poll: float = _POLL) -> Generator[Stage]:
     """Stages of the file as it is, then again after each change, for ever; a check that a change overtakes is given
     up."""
     worker = Worker()
