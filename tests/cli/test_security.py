@@ -43,6 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "words",
     [
         "verify k.c",
+        "check k.c --on tcpa:unit",
         "show k.c",
         "show k.c:k --ssa 1",
         "compile k.c --on tcpa:unit -o k.plsc",

@@ -55,6 +55,11 @@ CONTRASTS: Final = f"""(() => {{{_COLOURS}
   }}
   return found.sort((a, b) => a[0] - b[0]);
 }})()"""
+HIGHLIGHT_CONTRAST: Final = f"""(name) => {{{_COLOURS}
+  const code = document.querySelector("li code");
+  return ratio(numbers(getComputedStyle(code, `::highlight(${{name}})`).color), behind(code));
+}}"""
+"""Of a colour of syntax on the first line of a source."""
 ON_CANVAS: Final = f"""(() => {{{_COLOURS}
   const found = [], pen = CanvasRenderingContext2D.prototype, write = pen.fillText;
   pen.fillText = function (text, x, y) {{

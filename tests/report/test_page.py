@@ -4,14 +4,17 @@ what belongs together."""
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import pytest
 from tests.report.browser import Browser
-from tests.report.contrasts import CONTRASTS, ON_CANVAS
+from tests.report.contrasts import CONTRASTS, HIGHLIGHT_CONTRAST, ON_CANVAS
 
 import polyloom as pl
 from polyloom.report import run_page
+from polyloom.report.page.document import document
+from polyloom.report.page.source import line_list
 from polyloom.report.run_page import Shown
 from polyloom.targets.costs import Line
 from polyloom.targets.provenance import Provenance
@@ -231,3 +234,46 @@ def test_a_thousand_elements(chrome: Browser, gemm: pl.Result, tmp_path: Path) -
     counts = large.activity.counts["element (3, 0)"]
     share = 100 * counts[0] / large.activity.cycles
     assert text(chrome, ".activity .at") == f"{large.activity.groups[0].lanes[0]} · whole run · {share:.1f} % busy"
+
+
+_SOURCE = {"python": "demo.py", "C": "demo.c", "assembly": ""}
+_TEXTS = {
+    "python": '"""Begins\nbefore # the pane"""\nfor i in range(10):  # each\n    x[i] = "in" + 2.5\n',
+    "C": '/* begins\nbefore */ for (int i = 0; i < 10; i++)  // each\n  puts("for");\n#pragma scop\n',
+    "assembly": "  10058: 10d676d3  fmul.s fa3, fa2, 16\nloop:  # each\n",
+}
+_COLOURED = {
+    "python": {"c": ["# each"], "s": ['before # the pane"""', '"in"'], "n": ["10", "2.5"], "k": ["for", "in"]},
+    "C": {"c": ["before */", "// each"], "s": ['"for"'], "n": ["0", "10"], "k": ["for", "int", "#pragma"]},
+    "assembly": {"c": ["  10058: 10d676d3"], "s": ["# each"], "n": ["16"], "k": ["fmul.s", "loop"]},
+}
+
+
+@pytest.mark.parametrize("language", _TEXTS)
+def test_syntax_has_colours(chrome: Browser, tmp_path: Path, language: str) -> None:
+    """A pane may begin inside a comment; colours can be read also on a line that is lit."""
+    lines = _TEXTS[language].splitlines()
+    rows = "".join(f'<li data-l="s0.{n}"><code>{escape(line)}</code></li>' for n, line in enumerate(lines[1:], 2))
+    pane = source_pane_of(language, lines, rows)
+    page = tmp_path / "page.html"
+    page.write_text(document("colours", "", f"<main>{pane}</main>"), encoding="utf-8")
+    chrome.open(page, 1200)
+    assert chrome.errors == []
+    words = (
+        "Object.fromEntries([...'csnk'].map((name) => [name, [...CSS.highlights.get(name)]"
+        ".map((r) => r.startContainer.data.slice(r.startOffset, r.endOffset))]))"
+    )
+    assert chrome.run(words) == _COLOURED[language]
+    for row in ("li", "li.lit"):
+        chrome.run(f"document.querySelector('li').className = '{row.partition('.')[2]}'")
+        for name in "csnk":
+            assert chrome.run(f"({HIGHLIGHT_CONTRAST})('{name}')") >= 4.5, (row, name)
+
+
+def source_pane_of(language: str, lines: list[str], rows: str) -> str:
+    """A pane that begins at the second line; of assembly the first, as it has no comments over lines."""
+    if language == "assembly":
+        first = f"<li><code>{escape(lines[0])}</code></li>"
+        return f'<figure class="source code"><ol>{first}{rows}</ol></figure>'
+    name = _SOURCE[language]
+    return f'<figure class="source"><figcaption>{name}</figcaption>{line_list(name, lines, 2, rows)}</figure>'

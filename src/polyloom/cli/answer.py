@@ -15,8 +15,8 @@ __all__ = ["Answer", "table"]
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Answer of a verb. `data` is printed under `--json`, else `text` and the lines of `streamed`, each as soon as it
-    is known; `printed`, what the program printed, and `diagnostics` go to stderr, and the first of these gives the exit
-    code.
+    is known (then `data` may be None); `printed`, what the program printed, and `diagnostics` go to stderr, and the
+    first of these gives the exit code.
     """
 
     data: object

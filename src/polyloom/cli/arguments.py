@@ -68,6 +68,7 @@ class Request(argparse.Namespace):
     commands: list[str]
     until_wrong: bool
     port: str | None
+    watch: bool
 
 
 Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]  # it has no public name

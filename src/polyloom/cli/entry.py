@@ -12,7 +12,6 @@ import importlib
 import json
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
@@ -24,13 +23,14 @@ from polyloom.cli.color import paint_diagnostic, wants_color
 from polyloom.cli.flags import FLAGS
 from polyloom.cli.interrupt import INTERRUPTED, is_interrupt
 from polyloom.cli.target_flags import named_targets
-from polyloom.diagnostics import INTERNAL, Diagnostic, PolyloomError, input_error, nearest
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error, internal_error, nearest
 from polyloom.recursion import nesting_error
 from polyloom.targets.entry import entries
 
 VERBS: Final = {
     "run": "compile, instantiate, simulate, check, report",
     "compare": "run one source on several machines, side by side",
+    "check": "what is wrong with a file, without running it",
     "compile": "compile a program once, for all sizes",
     "asm": "assemble text in a target's notation",
     "instantiate": "make a concrete configuration for given sizes",
@@ -45,6 +45,7 @@ VERBS: Final = {
     "explain": "explain a diagnostic code",
     "bench": "measure, print a table",
     "doctor": "check this installation",
+    "lsp": "serve an editor: diagnostics and intervals while you type",
     "completion": "print a script that completes commands with Tab",
 }
 
@@ -59,7 +60,9 @@ def main(words: Sequence[str] | None = None) -> int:
         answer = _run_verb(words)
         terminal.write(answer.printed.removesuffix("\n"), sys.stderr)
         text = "" if is_quiet else answer.text
-        _print_output(json.dumps(answer.data, indent=2, allow_nan=False) if as_json else text)
+        # Of what is streamed, every line is a whole of its own.
+        is_whole = as_json and answer.data is not None
+        _print_output(json.dumps(answer.data, indent=2, allow_nan=False) if is_whole else text)
         for line in answer.streamed:
             if not is_quiet:
                 _print_output(line)
@@ -76,7 +79,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        return INTERRUPTED if is_interrupt(error) else _print_failure((_internal_error(error),), as_json, paint)
+        return INTERRUPTED if is_interrupt(error) else _print_failure((internal_error(error),), as_json, paint)
 
 
 def _run_verb(words: Sequence[str]) -> Answer:
@@ -174,16 +177,3 @@ def diagnostic_object(diagnostic: Diagnostic) -> dict[str, object]:
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
     }
-
-
-def _internal_error(error: Exception) -> Diagnostic:
-    # A traceback says nothing to users; whoever mends the fault asks for it.
-    if os.environ.get("POLYLOOM_DEBUG") == "1":
-        traceback.print_exception(error)
-    what = f"{type(error).__name__}: {error}".splitlines()[0]
-    return Diagnostic(
-        "PL0870",
-        f"internal error: {what}",
-        INTERNAL,
-        help="please report it with this command; POLYLOOM_DEBUG=1 shows where it happened",
-    )

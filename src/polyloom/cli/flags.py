@@ -44,6 +44,20 @@ def compile_(parser: Parser) -> None:
     shared.output_option(parser)
 
 
+def check(parser: Parser) -> None:
+    shared.source_operand(parser, ", or any other source: .litmus, .toml, .json, and with --on assembly and kernels")
+    shared.parameter_operands(parser, "values of the parameters, for a target that compiles for each size")
+    target_flags.on_option(parser)
+    help = "check again after every change, until Ctrl-C"
+    parser.group("check").add_argument("--watch", action="store_true", help=help)
+    target_flags.target_options(parser, "compile")
+
+
+def lsp(parser: Parser) -> None:
+    shared.function_options(parser)
+    target_flags.on_option(parser)
+
+
 def asm(parser: Parser) -> None:
     shared.file_operand(parser, "assembly text in the notation of the target")
     target_flags.on_option(parser)
@@ -155,6 +169,8 @@ FLAGS: Final[Mapping[str, Callable[[Parser], None]]] = {
     "run": run,
     "compare": compare,
     "compile": compile_,
+    "check": check,
+    "lsp": lsp,
     "asm": asm,
     "instantiate": instantiate,
     "simulate": simulate,

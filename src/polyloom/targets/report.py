@@ -75,6 +75,18 @@ class Circuit:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopInterval:
+    """Initiation interval of a loop (Rau 1994), and what bounds it. `lines` of the source, from 1, are in the loop, or
+    are its head; the interval is None of a loop that is not pipelined, for which `bound_by` says why.
+    """
+
+    lines: tuple[int, ...]
+    interval: int | None
+    proved: bool
+    bound_by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Flow:
     """Control flow graph: `blocks[b]` is the text of block b, in program order; an edge is (from, to, condition)."""
 

@@ -20,7 +20,7 @@ from polyloom.targets.costs import Costs
 from polyloom.targets.entry import record
 from polyloom.targets.options import NoOptions
 from polyloom.targets.prediction import Prediction
-from polyloom.targets.report import Report
+from polyloom.targets.report import LoopInterval, Report
 from polyloom.targets.stepper import Stepper
 from polyloom.targets.subject import Form, Progress, Subject
 from polyloom.targets.trace import Trace
@@ -230,6 +230,8 @@ class Target:
     """What a run cost, for `polyloom compare`; without it, a row has what the execution tells."""
     account: Callable[[Program, Execution], Account | None] | None = None
     """Where the unit-cycles of a run went; None of an execution that did not count for it."""
+    intervals: Callable[[bytes], Sequence[LoopInterval]] | None = None
+    """The intervals of the loops of a compiled file."""
     as_json: Callable[[bytes], Json] | None = None
     """`show --json`; without it, the listing."""
     assemble: Callable[[str, str, Place, Any], bytes] | None = None

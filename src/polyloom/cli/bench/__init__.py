@@ -20,6 +20,7 @@ _OWN: Final[dict[str, str]] = {
     "comparison": "polyloom.cli.bench.comparison:rows",
     "debug": "polyloom.cli.bench.debugger:rows",
     "dominators": "polyloom.cli.bench.dominators:rows",
+    "editor": "polyloom.cli.bench.editor:rows",
     "modulo": "polyloom.cli.bench.modulo:rows",
     "explore": "polyloom.cli.bench.explore:rows",
     "ssa": "polyloom.cli.bench.ssa:rows",

@@ -41,6 +41,12 @@ def choose_function(
     return found, dict(_declaration_identities(unit, [*nodes, *_header_functions(unit, nodes, headers, builder)]))
 
 
+def kernel_names(unit: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the functions that `choose_function` would choose from; one where there is a default."""
+    builder = Builder({**typedefs(unit), **enumerations(unit)})
+    return tuple(node.name for node in _default_functions([builder.build(item) for item in _file_definitions(unit)]))
+
+
 def defined_functions(unit: Mapping[str, Any]) -> Iterator[str]:
     """Names of the functions that have a body, in the file or in what it includes (C17, section 6.9.1)."""
     return (item["name"] for item in unit["inner"] if item["kind"] == "FunctionDecl" and _has_body(item))
@@ -98,18 +104,25 @@ def _find_function(path: str, nodes: list[Node], name: str) -> Node:
     return known[name]
 
 
-def _default_function(path: str, nodes: list[Node]) -> Node:
+def _default_functions(nodes: list[Node]) -> list[Node]:
     # PolyBench's convention, beside initialization and printing functions that have loops, too.
     kernels = [node for node in nodes if node.name.startswith("kernel_")]
     others = [node for node in nodes if node.name != "main"]
-    loops = [node for node in others if any(part.kind in _LOOPS for part in node)]
     # Loops are what there is to map: a helper without one is never the default beside a function that has one.
-    found = kernels if len(kernels) == 1 else loops or others
+    return kernels if len(kernels) == 1 else [node for node in others if _has_loop(node)] or others
+
+
+def _has_loop(node: Node) -> bool:
+    return any(part.kind in _LOOPS for part in node)
+
+
+def _default_function(path: str, nodes: list[Node]) -> Node:
+    found = _default_functions(nodes)
     if not found:
         raise _wrong(f"{path} has no function", "give a file that defines a function")
     if len(found) > 1:
         raise _wrong(
-            f"{path} has several functions{' with loops' if loops else ''}",
+            f"{path} has several functions{' with loops' if _has_loop(found[0]) else ''}",
             f"name one, as in {path}:{found[0].name}, or by --function: {', '.join(node.name for node in found)}",
         )
     return found[0]

@@ -27,7 +27,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from polyloom import extras, files, temporary
+from polyloom import buffers, extras, files, temporary
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
 from polyloom.frontend.c.positions import Files
 from polyloom.frontend.source import Options
@@ -342,7 +342,9 @@ def _run_clang(
     # Before the file, whose functions then see theirs declared (C17, section 6.9).
     given = (*given, *(word for file in options.companions for word in ("-include", str(Path(file).resolve()))))
     single = ("-Xclang", "-cl-single-precision-constant") if options.single_constants else ()
-    with _overlay(options.instead) as overlay:
+    # What is written in the place of a buffer was made of it.
+    texts = {**dict(buffers.unsaved_texts()), **dict(options.instead)}
+    with _overlay(tuple(texts.items())) as overlay:
         words = (*language, *LANGUAGE, *_header_options(machine), *given, *single, *overlay, *arguments)
         return _run_zig("clang", *words, explained=explained)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from polyloom.buffers import unsaved_text
 from polyloom.diagnostics import Source, Span
 
 
@@ -49,8 +50,9 @@ class Files:
 
     def _read(self, path: str) -> tuple[bytes, Source]:
         if path not in self._files:
+            unsaved = unsaved_text(path)
             try:
-                data = Path(path).read_bytes()
+                data = Path(path).read_bytes() if unsaved is None else unsaved.encode("utf-8", "surrogateescape")
             except (OSError, ValueError):
                 data = b""
             self._files[path] = data, Source(path, data.decode("utf-8", "replace"))

@@ -10,7 +10,7 @@ bufferization as loop nests; xDSL reads the text (extra `mlir`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -51,8 +51,13 @@ def check_installed() -> None:
         raise PolyloomError(Diagnostic("PL0177", extras.NO_XDSL, USAGE, help=help))
 
 
-def load_function(path: str, name: str | None) -> tuple[Module, FuncOp]:
-    """The function called `name` of a file, or its only one. Raises PL0170 to PL0173 of it, and PL0171."""
+def function_names(path: str) -> tuple[str, ...]:
+    """Names of the functions of a file, also of those that are refused. Raises PL0104, PL0170, PL0177."""
+    check_installed()
+    return tuple(key for module in _read_modules(path) for key in (*module.functions, *module.refused) if key)
+
+
+def _read_modules(path: str) -> Sequence[Module]:
     from polyloom.frontend.mlir.reader import read_module
 
     try:
@@ -61,7 +66,12 @@ def load_function(path: str, name: str | None) -> tuple[Module, FuncOp]:
         raise input_error(
             "PL0104", f"cannot read {path}: it is not UTF-8 text", help="give the path of an MLIR file"
         ) from None
-    modules = with_deep_stack(read_module)(path, text)
+    return with_deep_stack(read_module)(path, text)
+
+
+def load_function(path: str, name: str | None) -> tuple[Module, FuncOp]:
+    """The function called `name` of a file, or its only one. Raises PL0170 to PL0173 of it, and PL0171."""
+    modules = _read_modules(path)
     found = {key: (module, function) for module in modules for key, function in module.functions.items()}
     refused: Mapping[str, PolyloomError] = {key: error for module in modules for key, error in module.refused.items()}
     if name is not None and name in found:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copyreg
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +28,7 @@ from polyloom.frontend.suggestions import suggestion
 from polyloom.ir.nest import Nest
 from polyloom.recursion import with_deep_stack
 
-__all__ = ["Kernel", "execute_file", "load", "load_kernel"]
+__all__ = ["Kernel", "execute_file", "load", "load_kernel", "own_kernels"]
 
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
@@ -40,8 +40,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 def load_kernel(path: str, name: str | None = None) -> Kernel:
     """The kernel called `name` of a file, or its only one; raises PL0104, PL0131 and PL0132."""
     found = {value.name: value for value in execute_file(path).values() if isinstance(value, Kernel)}
-    # Kernels that the file imports can be named, but are not meant by default.
-    own = {name: kernel for name, kernel in found.items() if kernel.path == path}
+    own = own_kernels(path, found)
     if name is not None:
         if name in found:
             return found[name]
@@ -56,6 +55,12 @@ def load_kernel(path: str, name: str | None = None) -> Kernel:
         )
     help = f"name one: `{path}:{next(iter(own))}`"
     raise input_error("PL0132", f"{path} has several kernels", notes=(_list_kernels(list(own)),), help=help)
+
+
+def own_kernels(path: str, names: Mapping[str, object]) -> dict[str, Kernel]:
+    """Kernels that an executed file defines; those that it imports can be named, but are not meant by default."""
+    found = {value.name: value for value in names.values() if isinstance(value, Kernel)}
+    return {name: kernel for name, kernel in found.items() if kernel.path == path}
 
 
 def _reduce_kernel(kernel: Kernel) -> str | tuple[Callable[..., Kernel], tuple[str, str]]:

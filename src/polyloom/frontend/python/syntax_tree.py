@@ -9,6 +9,7 @@ import ast
 import linecache
 from types import FunctionType
 
+from polyloom.buffers import unsaved_text
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 from polyloom.recursion import nesting_error, with_deep_stack
 
@@ -77,7 +78,8 @@ def find_definition(function: FunctionType) -> tuple[Text, ast.FunctionDef]:
     code = function.__code__
     # The file may have changed since an earlier kernel was read; notebooks' cells are in this cache alone.
     linecache.checkcache(code.co_filename)
-    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    unsaved = unsaved_text(code.co_filename)
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__)) if unsaved is None else unsaved
     for node in ast.walk(parse_file(code.co_filename, text)):
         if (
             isinstance(node, ast.FunctionDef)

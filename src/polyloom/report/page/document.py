@@ -10,11 +10,16 @@ from __future__ import annotations
 from functools import cache
 from html import escape
 from importlib.resources import files
-from re import MULTILINE, sub
+from re import MULTILINE, compile, sub
 from typing import Final
 
 from polyloom.report.page.embedding import deflate_base64
 
+# Blanks around punctuation mean nothing, but in strings and patterns; around + and - they do (ECMA-262, section 12).
+_SCRIPT: Final = compile(
+    r"""("(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|(?<=\()/(?:\\.|[^/\\\n])+/)| ?([=?:;,{}()<>&|!]+) ?"""
+)
+"""Of a script: what is kept as it is, or punctuation with the blanks around it."""
 _SHORT: Final = 3000
 """Characters of what is folded away as it is."""
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -33,11 +38,14 @@ def document(title: str, style: str, body: str, script: str = "") -> str:
 
 @cache
 def asset(name: str) -> str:
-    """A style sheet or script beside this file, without its comments and indentation."""
+    """A style sheet or script beside this file, without comments, indentation and blanks around punctuation."""
     text = files("polyloom.report.page").joinpath(name).read_text(encoding="utf-8")
     # Comments explain to whoever reads the file, and would be in every page that is made.
     bare = sub(r"^\s*//.*\n|^\s*/\*[^*]*\*/\s*\n", "", text, flags=MULTILINE)
-    return "".join(f"{line.strip()}\n" for line in bare.splitlines() if line.strip())
+    text = "".join(f"{line.strip()}\n" for line in bare.splitlines() if line.strip())
+    if name.endswith(".css"):
+        return sub(r" ?([{};]) ?|(?<=[,:]) ", r"\1", text)
+    return sub(_SCRIPT, lambda found: found[1] or found[2], text)
 
 
 def section(title: str, content: str, *, note: str = "", key: str = "") -> str:

@@ -40,8 +40,36 @@ function mark(line, owners) {
     range.setEnd(text, end - 1);
     ranges.push(range);
   }
-  if (ranges.length) CSS.highlights.set("columns", new Highlight(...ranges));
+  if (ranges.length) CSS.highlights.set("columns", Object.assign(new Highlight(...ranges), { priority: 1 }));
 }
+// Syntax colours: ranges without markup (CSS Custom Highlight API). A pane may begin within a comment or a string, whose
+// beginning is in data-o. Groups of a language: c comment, s string, n number, k keyword or mnemonic.
+const quoted = `"(?:\\\\.|[^"\\\\\\n])*"?|'(?:\\\\.|[^'\\\\\\n])*'?`, rest = "(?<n>\\b\\d[\\w.]*)|\\w+";
+const word = (names) => `\\b(?:${names.replaceAll(" ", "|")})\\b`;
+const python = `(?<c>#.*)|(?<s>(?<q>"""|\'\'\')[^]*?(?:\\k<q>|(?![^]))|${quoted})|(?<k>@[\\w.]+|${word("and as assert break class continue def elif else False for from if import in is lambda None not or pass return True while with yield")})|${rest}`;
+const c = `(?<c>//.*|/\\*[^]*?(?:\\*/|(?![^])))|(?<s>${quoted})|(?<k>^ *#\\s*\\w+|${word("_?[Bb]ool break case char const constexpr continue default do double else enum extern float for if inline int u?int\\d+_t long return restrict short signed sizeof size_t static struct switch template typedef union unsigned void volatile while")})|${rest}`;
+const assembly = "^(?<c> *[\\da-f]+: +[\\da-f]+(?= ))? *(?<k>[a-zA-Z][\\w.]*)|(?<s>[#;].*)|(?<n>-?\\b\\d\\w*)|\\w+";
+const LANGUAGES = { py: python, pla: python, c, h: c, hpp: c, cpp: c, mlir: c };
+const colours = Object.fromEntries(Array.from("csnk", (name) => [name, globalThis.Highlight && new Highlight()]));
+function colour(pane) {
+  const ending = pane.querySelector("figcaption")?.textContent.split(".").pop();
+  const language = pane.matches(".code") ? assembly : LANGUAGES[ending];
+  if (!language || !colours.c) return;
+  const lines = all("code", pane).map((each) => each.firstChild ?? each.appendChild(new Text()));
+  const open = pane.querySelector("ol").dataset.o ?? "", starts = [];
+  const text = open + lines.map((each) => each.data).join("\n");
+  lines.reduce((at, each, n) => (starts[n] = at) + each.length + 1, open.length);
+  const add = (name, from, to) => lines.forEach((each, n) => {
+    const first = Math.max(from - starts[n], 0), end = Math.min(to - starts[n], each.length);
+    if (first >= end) return;
+    const range = new StaticRange({ startContainer: each, startOffset: first, endContainer: each, endOffset: end });
+    colours[name].add(range);
+  });
+  for (const found of text.matchAll(new RegExp(language, "dgm")))
+    for (const [name, place] of Object.entries(found.indices.groups)) if (place && colours[name]) add(name, ...place);
+}
+if (colours.c) for (const name in colours) CSS.highlights.set(name, colours[name]);
+all(".source").forEach(colour);
 const linked = (event) => event.target.closest?.("[data-l]") ?? document.activeElement.closest("[data-l]");
 for (const name of ["pointerover", "focusin"]) document.addEventListener(name, (event) => light(linked(event)));
 document.addEventListener("pointerout", () => light(document.activeElement.closest("[data-l]")));

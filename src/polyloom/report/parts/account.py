@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Final
 
-from polyloom.report.page.source import line_key
+from polyloom.report.page.source import line_key, line_list
 from polyloom.targets.account import CATEGORIES, Account, Category
 from polyloom.targets.account_advice import percent
 
@@ -111,7 +111,7 @@ def _profile(found: Account, name: str, text: str) -> str:
     pane = f'<figure class="source profile"><figcaption>{escape(name)}</figcaption>'
     return (
         f'<h3>Profile</h3><p class="note">{escape(note)}</p>{pane}'
-        f'<ol start="{first}" style="--first:{first - 1}">{rows}</ol></figure>{of_none}'
+        f"{line_list(name, texts, first, rows)}</figure>{of_none}"
     )
 
 

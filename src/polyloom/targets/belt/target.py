@@ -208,6 +208,7 @@ TARGET: Final = Target(
     describe=lambda name: load(name).description,
     facts=facts.run_facts,
     made=facts.compile_facts,
+    intervals=facts.loop_intervals,
     summary=facts.summary,
     report=view.report,
     costs=costs,

@@ -42,6 +42,7 @@ from polyloom.targets.tcpa.run.access_counts import energy_shares
 from polyloom.targets.tcpa.run.costs import clock_mhz, costs
 from polyloom.targets.tcpa.run.phases import descriptions, placement, plan_execution, step_sequence, time_prediction
 from polyloom.targets.tcpa.run.phases.account import account
+from polyloom.targets.tcpa.run.phases.intervals import loop_intervals
 from polyloom.targets.tcpa.run.phases.memory_traffic import measure_time
 from polyloom.targets.tcpa.run.program import find_machine
 from polyloom.targets.tcpa.run.stepper import ArrayStepper
@@ -347,6 +348,7 @@ TARGET: Final = Target(
     report=_report,
     costs=costs,
     account=account,
+    intervals=loop_intervals,
     as_json=descriptions.as_json,
     verify=_verify,
     stepper=_open_stepper,

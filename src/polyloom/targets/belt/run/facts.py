@@ -10,6 +10,7 @@ from typing import Final, cast
 from polyloom.targets.belt.run.model import Run
 from polyloom.targets.belt.words import belt_file, facts_json
 from polyloom.targets.belt.words.program import Program
+from polyloom.targets.report import LoopInterval
 from polyloom.targets.target import Execution, Json
 from polyloom.targets.target import Program as Made
 
@@ -100,3 +101,15 @@ _REASONS: Final = {
     "none": "its first passes would take Nones for values",
 }
 """What the words of `reason` mean (`LoopFacts`)."""
+
+
+def loop_intervals(data: bytes) -> Sequence[LoopInterval]:
+    """Interval of each loop of a file (Rau 1994), at its line; of one that is not pipelined, why."""
+    found = loop_objects(belt_file.read(data).program)
+    return tuple(_interval(loop) for loop in found if loop["line"])
+
+
+def _interval(loop: Facts) -> LoopInterval:
+    interval, line = cast("int | None", loop["initiation_interval"]), cast(int, loop["line"])
+    why = loop["bound_by"] if loop["pipelined"] else loop["reason"]
+    return LoopInterval((line,), interval, bool(loop["proved_minimal"]), str(why))
