@@ -28,10 +28,9 @@ def unroll_and_jam(program: Program, dimension: str, factor: int) -> Program:
     copies = _Copies(program, dimension, factor)
     residues = range(factor)
     equations = [copies.equation(e, r) for e in program.equations for r in residues]
-    pieces = [p for r in residues for p in copies.condition(program.space, r).pieces]
     made = replace(
         program,
-        space=normalize(Condition(tuple(pieces))),
+        space=normalize(program.space.map(copies.weaken)),
         variables=tuple(Variable(copies.names[v.name, r], v.dtype, v.span) for v in program.variables for r in residues),
         equations=tuple(e for e in equations if e.condition.pieces),
     )
@@ -55,6 +54,10 @@ class _Copies:
 
     def condition(self, condition: Condition, residue: int) -> Condition:
         return normalize(condition.substitute(self.place(residue)))
+
+    def weaken(self, bound: Affine) -> Affine:
+        """A bound of the space that some copy has to keep: the weakest of those of the copies."""
+        return bound.substitute(self.place(self.factor - 1 if bound.coefficient(self.dimension) > 0 else 0))
 
     def equation(self, equation: Equation, residue: int) -> Equation:
         operands = (self.reference(o, residue) if isinstance(o, Reference) else o for o in equation.operands)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
 
-    equations -> relays where registers are short -> reduced dependence graph
+    equations -> several iterations in one where units stand idle -> relays where registers are short -> reduced dependence graph
       -> fewer moves where these bound the interval
       -> additions on multipliers where these are free
       -> copies where an instruction has too few destinations
@@ -37,6 +37,7 @@ from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
 from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, list_schedules, recheck_schedule
 from polyloom.targets.tcpa.map.unit_balancing import balance_units
+from polyloom.targets.tcpa.map.unroll_choice import unroll_where_idle
 from polyloom.targets.tcpa.map.user_mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.words.limits import extract_limits
 from polyloom.targets.tcpa.words.provenance_table import collect_origins
@@ -72,7 +73,7 @@ def compile_program(
     usual = _Rewrites(balance=partial(balance_units, machine=machine))
     if mapping is None:
         relays, moves = partial(insert_relays_if_short, machine=machine), partial(eliminate_moves, machine=machine)
-        usual = replace(usual, relays=relays, moves=moves)
+        usual = replace(usual, relays=relays, moves=moves, unroll=partial(unroll_where_idle, machine=machine))
 
     def run_mapping(rewrites: _Rewrites) -> Symbolic:
         return run_passes(program, _passes(machine, mapping, candidates, tell, rewrites, changed), watch)
@@ -83,15 +84,19 @@ def compile_program(
         if error.exit_code != INFEASIBLE:
             raise
         others: list[_Rewrites] = []
+        # Copies of a body need registers and channels of their own.
+        if "unroll" in changed:
+            usual = replace(usual, unroll=_keep_program)
+            others.append(usual)
         # Each equation that writes an output takes an output register.
         if "moves" in changed:
             others.append(replace(usual, moves=_keep_graph))
         # A shorter interval keeps more values at a time than registers hold, perhaps.
         if "balance" in changed:
-            others.append(_Rewrites(usual.relays))
+            others.append(_Rewrites(relays=usual.relays))
         # Operations that exclude each other share the registers of a distance only if they read at the same time.
         if mapping is None and "relays" not in changed:
-            others.append(_Rewrites(partial(insert_relays, machine=machine)))
+            others.append(_Rewrites(relays=partial(insert_relays, machine=machine)))
         symbolic = _try_attempts([partial(run_mapping, rewrites) for rewrites in others], error)
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
@@ -122,6 +127,7 @@ class _Rewrites:
     """Rewrites of a program and its graph that the machine asks for; each gives back what it got, where it does
     nothing."""
 
+    unroll: Callable[[Program], Program] = _keep_program
     relays: Callable[[Program], Program] = _keep_program
     moves: Callable[[Graph], Graph] = _keep_graph
     balance: Callable[[Graph], Graph] = _keep_graph
@@ -147,6 +153,7 @@ def _passes(
 
     return (
         Pass("equations", lambda program: program, pass_forms.EQUATIONS),
+        Pass("unroll", record_rewrite("unroll"), pass_forms.EQUATIONS),
         Pass("relays", record_rewrite("relays"), pass_forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
         Pass("moves", record_rewrite("moves"), pass_forms.GRAPH),
@@ -158,7 +165,9 @@ def _passes(
     )
 
 
-PASSES: Final = ("equations", "relays", "graph", "moves", "balance", "copies", "schedules", "candidates", "tables")
+PASSES: Final = (
+    *("equations", "unroll", "relays", "graph", "moves", "balance", "copies", "schedules", "candidates", "tables"),
+)
 """The names of all passes, in their order."""
 
 

@@ -25,6 +25,7 @@ from polyloom.targets.tcpa.map.allocate import list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
 from polyloom.targets.tcpa.map.register_demand import shortage
 from polyloom.targets.tcpa.map.schedule import build_problem, make_axis_distance
+from polyloom.transform.loop_shifting import shift_epilogue
 from polyloom.transform.unroll_and_jam import unroll_and_jam
 
 FACTORS: Final = (2, 4)
@@ -38,15 +39,17 @@ EQUATIONS: Final = 40
 def unroll_where_idle(program: Program, machine: Machine) -> Program:
     """Unroll-and-jam by the balance of units (Carr, Ding and Sweany 1996): the program with so many iterations in one
     that the bound of the interval per iteration is least; as it is where that gains little."""
-    if len(program.dimensions) < 3 or _streams(program) or not _has_many_units(program, machine):
+    if len(program.dimensions) < 3 or not _has_many_units(program, machine) or _streams(program):
         return program
     best, least = program, _interval(program, machine)
     for factor in FACTORS:
-        made = [u for d in _dimensions(program) if (u := _unrolled(program, d, factor, machine)) is not None]
-        if not made:
-            break
-        found = min(made, key=lambda u: u.rank)
-        if found.interval * GAIN > least:
+        made = [*_unrolled_programs(program, factor, machine)]
+        # An epilogue that takes units of the accumulation in its last iteration leaves them idle in all others.
+        shifted = (s for d in program.dimensions if (s := shift_epilogue(program, d)) is not None)
+        if not any(u.interval * GAIN <= least for u in made):
+            made += [u for s in shifted for u in _unrolled_programs(s, factor, machine)]
+        found = min(made, key=lambda u: u.rank, default=None)
+        if found is None or found.interval * GAIN > least:
             break
         best, least = found.program, found.interval
     return best
@@ -61,14 +64,15 @@ class _Unrolled:
     rank: tuple[float, int, int]
 
 
-def _unrolled(program: Program, dimension: str, factor: int, machine: Machine) -> _Unrolled | None:
-    """The program unrolled along a dimension; None where it is too long, or needs more registers than there are."""
-    made = unroll_and_jam(program, dimension, factor)
-    if len(made.equations) > EQUATIONS or shortage(made, machine):
-        return None
-    interval = _interval(made, machine) / factor
-    # Reuse makes a body shorter; without conditions that extents be divisible there are fewer classes of iterations.
-    return _Unrolled(made, interval, (interval, not _divides(program, dimension, factor), len(made.equations)))
+def _unrolled_programs(program: Program, factor: int, machine: Machine) -> Iterator[_Unrolled]:
+    """The program unrolled along each dimension, where it is neither too long nor needs more registers than there
+    are."""
+    for dimension in _dimensions(program):
+        made = unroll_and_jam(program, dimension, factor)
+        if len(made.equations) <= EQUATIONS and not shortage(made, machine):
+            interval, divided = _interval(made, machine) / factor, _divides(program, dimension, factor)
+            # Conditions that an extent be divisible make more classes of iterations; reuse makes a body shorter.
+            yield _Unrolled(made, interval, (interval, not divided, len(made.equations)))
 
 
 def _interval(program: Program, machine: Machine) -> int:
