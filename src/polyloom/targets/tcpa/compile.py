@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
 
-    equations -> several iterations in one where units stand idle -> relays where registers are short -> reduced dependence graph
+    equations -> products for divisions by powers of two -> several iterations in one where units stand idle
+      -> relays where registers are short -> reduced dependence graph
       -> fewer moves where these bound the interval
       -> additions on multipliers where these are free
+      -> copies for late readers of a value that has too many
       -> copies where an instruction has too few destinations
       -> allocations x scan orders -> modulo schedules -> the candidates worth keeping -> registers and routes -> tables
 
@@ -30,12 +32,14 @@ from polyloom.targets.tcpa.map import lifetimes, pass_forms, symbolic_tables, us
 from polyloom.targets.tcpa.map.allocate import list_allocations, list_scan_orders
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
+from polyloom.targets.tcpa.map.fanout import split_fanout
 from polyloom.targets.tcpa.map.move_elimination import eliminate_moves
 from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
 from polyloom.targets.tcpa.map.register_demand import check_demand, check_outputs
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
 from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, list_schedules, recheck_schedule
+from polyloom.targets.tcpa.map.strength_reduction import reduce_divisions
 from polyloom.targets.tcpa.map.unit_balancing import balance_units
 from polyloom.targets.tcpa.map.unroll_choice import unroll_where_idle
 from polyloom.targets.tcpa.map.user_mapping import UserMapping, parse_mapping
@@ -74,6 +78,8 @@ def compile_program(
     if mapping is None:
         relays, moves = partial(insert_relays_if_short, machine=machine), partial(eliminate_moves, machine=machine)
         usual = replace(usual, relays=relays, moves=moves, unroll=partial(unroll_where_idle, machine=machine))
+        usual = replace(usual, divisions=partial(reduce_divisions, machine=machine))
+        usual = replace(usual, fanout=partial(split_fanout, machine=machine))
 
     def run_mapping(rewrites: _Rewrites) -> Symbolic:
         return run_passes(program, _passes(machine, mapping, candidates, tell, rewrites, changed), watch)
@@ -87,6 +93,10 @@ def compile_program(
         # Copies of a body need registers and channels of their own.
         if "unroll" in changed:
             usual = replace(usual, unroll=_keep_program)
+            others.append(usual)
+        # FIFOs for late readers may be more than there are.
+        if "fanout" in changed:
+            usual = replace(usual, fanout=_keep_graph)
             others.append(usual)
         # Each equation that writes an output takes an output register.
         if "moves" in changed:
@@ -127,10 +137,12 @@ class _Rewrites:
     """Rewrites of a program and its graph that the machine asks for; each gives back what it got, where it does
     nothing."""
 
+    divisions: Callable[[Program], Program] = _keep_program
     unroll: Callable[[Program], Program] = _keep_program
     relays: Callable[[Program], Program] = _keep_program
     moves: Callable[[Graph], Graph] = _keep_graph
     balance: Callable[[Graph], Graph] = _keep_graph
+    fanout: Callable[[Graph], Graph] = _keep_graph
 
 
 def _passes(
@@ -153,11 +165,13 @@ def _passes(
 
     return (
         Pass("equations", lambda program: program, pass_forms.EQUATIONS),
+        Pass("divisions", record_rewrite("divisions"), pass_forms.EQUATIONS),
         Pass("unroll", record_rewrite("unroll"), pass_forms.EQUATIONS),
         Pass("relays", record_rewrite("relays"), pass_forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
         Pass("moves", record_rewrite("moves"), pass_forms.GRAPH),
         Pass("balance", record_rewrite("balance"), pass_forms.GRAPH),
+        Pass("fanout", record_rewrite("fanout"), pass_forms.GRAPH),
         Pass("copies", partial(_limit_destinations, machine=machine), pass_forms.GRAPH),
         Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), pass_forms.SCHEDULES),
         Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), pass_forms.CANDIDATES),
@@ -166,7 +180,8 @@ def _passes(
 
 
 PASSES: Final = (
-    *("equations", "unroll", "relays", "graph", "moves", "balance", "copies", "schedules", "candidates", "tables"),
+    *("equations", "divisions", "unroll", "relays", "graph", "moves", "balance", "fanout", "copies"),
+    *("schedules", "candidates", "tables"),
 )
 """The names of all passes, in their order."""
 
