@@ -136,6 +136,10 @@ class Condition:
         """Replace symbols by affine expressions; symbols that `values` does not name stay."""
         return Condition(tuple(p.substitute(values) for p in self.pieces))
 
+    def map(self, change: Callable[[Affine], Affine]) -> Condition:
+        """Another condition, of changed constraints."""
+        return Condition(tuple(Polyhedron(tuple(map(change, p.constraints))) for p in self.pieces))
+
     @property
     def symbols(self) -> frozenset[str]:
         return frozenset(name for p in self.pieces for c in p.constraints for name in c.symbols)

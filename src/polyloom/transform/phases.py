@@ -193,14 +193,27 @@ class _Groups:
         return fed
 
     def _bounded_by_slow_operation(self, group: tuple[int, ...]) -> bool:
-        """Whether a shallow statement's slow operation would bound deeper ones' initiation interval, without need."""
+        """Whether a shallow statement's slow operation would bound deeper ones' initiation interval, without need; or
+        the statement is of the loop body of a slow one that needs it, which stays whole."""
         depth = max(len(self.system.equations[n].loops) for n in group)
         inside = [unit for unit in self.strong if set(unit) <= set(group)]
         return any(
-            any(_is_slow(self.system.equations[n].value) for n in unit)
+            any(self._is_slow(n) or self._feeds_slow(n) for n in unit)
             and max(len(self.system.equations[n].loops) for n in unit) < depth
             for unit in inside
         )
+
+    def _is_slow(self, statement: int) -> bool:
+        return _is_slow(self.system.equations[statement].value)
+
+    def _feeds_slow(self, statement: int) -> bool:
+        """Whether a slow statement of the same loop body needs what this one computes, such as a part of `exp`."""
+        one = self.system.equations[statement]
+        body = {n for n, e in enumerate(self.system.equations) if e.loops == one.loops}
+        fed = {statement}
+        while more := {r for w, r in self.flow if w in fed and r in body} - fed:
+            fed |= more
+        return isinstance(one.value, Apply) and any(map(self._is_slow, fed))
 
     def topological_order(self) -> list[tuple[Group, Placements]]:
         """The groups, producers first, in the order of the text where there is a choice."""

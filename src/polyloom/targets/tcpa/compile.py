@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
 
-    equations -> relays where registers are short -> reduced dependence graph
+    equations -> products for divisions by powers of two -> several iterations in one where units stand idle
+      -> relays where registers are short -> reduced dependence graph
       -> fewer moves where these bound the interval
       -> additions on multipliers where these are free
+      -> copies for late readers of a value that has too many
       -> copies where an instruction has too few destinations
       -> allocations x scan orders -> modulo schedules -> the candidates worth keeping -> registers and routes -> tables
 
@@ -30,13 +32,16 @@ from polyloom.targets.tcpa.map import lifetimes, pass_forms, symbolic_tables, us
 from polyloom.targets.tcpa.map.allocate import list_allocations, list_scan_orders
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
+from polyloom.targets.tcpa.map.fanout import split_fanout
 from polyloom.targets.tcpa.map.move_elimination import eliminate_moves
 from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
 from polyloom.targets.tcpa.map.register_demand import check_demand, check_outputs
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
 from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, list_schedules, recheck_schedule
+from polyloom.targets.tcpa.map.strength_reduction import reduce_divisions
 from polyloom.targets.tcpa.map.unit_balancing import balance_units
+from polyloom.targets.tcpa.map.unroll_choice import unroll_where_idle
 from polyloom.targets.tcpa.map.user_mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.words.limits import extract_limits
 from polyloom.targets.tcpa.words.provenance_table import collect_origins
@@ -72,7 +77,9 @@ def compile_program(
     usual = _Rewrites(balance=partial(balance_units, machine=machine))
     if mapping is None:
         relays, moves = partial(insert_relays_if_short, machine=machine), partial(eliminate_moves, machine=machine)
-        usual = replace(usual, relays=relays, moves=moves)
+        usual = replace(usual, relays=relays, moves=moves, unroll=partial(unroll_where_idle, machine=machine))
+        usual = replace(usual, divisions=partial(reduce_divisions, machine=machine))
+        usual = replace(usual, fanout=partial(split_fanout, machine=machine))
 
     def run_mapping(rewrites: _Rewrites) -> Symbolic:
         return run_passes(program, _passes(machine, mapping, candidates, tell, rewrites, changed), watch)
@@ -83,15 +90,23 @@ def compile_program(
         if error.exit_code != INFEASIBLE:
             raise
         others: list[_Rewrites] = []
+        # Copies of a body need registers and channels of their own.
+        if "unroll" in changed:
+            usual = replace(usual, unroll=_keep_program)
+            others.append(usual)
+        # FIFOs for late readers may be more than there are.
+        if "fanout" in changed:
+            usual = replace(usual, fanout=_keep_graph)
+            others.append(usual)
         # Each equation that writes an output takes an output register.
         if "moves" in changed:
             others.append(replace(usual, moves=_keep_graph))
         # A shorter interval keeps more values at a time than registers hold, perhaps.
         if "balance" in changed:
-            others.append(_Rewrites(usual.relays))
+            others.append(_Rewrites(relays=usual.relays))
         # Operations that exclude each other share the registers of a distance only if they read at the same time.
         if mapping is None and "relays" not in changed:
-            others.append(_Rewrites(partial(insert_relays, machine=machine)))
+            others.append(_Rewrites(relays=partial(insert_relays, machine=machine)))
         symbolic = _try_attempts([partial(run_mapping, rewrites) for rewrites in others], error)
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
@@ -122,9 +137,12 @@ class _Rewrites:
     """Rewrites of a program and its graph that the machine asks for; each gives back what it got, where it does
     nothing."""
 
+    divisions: Callable[[Program], Program] = _keep_program
+    unroll: Callable[[Program], Program] = _keep_program
     relays: Callable[[Program], Program] = _keep_program
     moves: Callable[[Graph], Graph] = _keep_graph
     balance: Callable[[Graph], Graph] = _keep_graph
+    fanout: Callable[[Graph], Graph] = _keep_graph
 
 
 def _passes(
@@ -147,10 +165,13 @@ def _passes(
 
     return (
         Pass("equations", lambda program: program, pass_forms.EQUATIONS),
+        Pass("divisions", record_rewrite("divisions"), pass_forms.EQUATIONS),
+        Pass("unroll", record_rewrite("unroll"), pass_forms.EQUATIONS),
         Pass("relays", record_rewrite("relays"), pass_forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
         Pass("moves", record_rewrite("moves"), pass_forms.GRAPH),
         Pass("balance", record_rewrite("balance"), pass_forms.GRAPH),
+        Pass("fanout", record_rewrite("fanout"), pass_forms.GRAPH),
         Pass("copies", partial(_limit_destinations, machine=machine), pass_forms.GRAPH),
         Pass("schedules", partial(_schedules, machine=machine, given=mapping, tell=tell), pass_forms.SCHEDULES),
         Pass("candidates", partial(_candidates, machine=machine, limit=candidates, tell=tell), pass_forms.CANDIDATES),
@@ -158,7 +179,10 @@ def _passes(
     )
 
 
-PASSES: Final = ("equations", "relays", "graph", "moves", "balance", "copies", "schedules", "candidates", "tables")
+PASSES: Final = (
+    *("equations", "divisions", "unroll", "relays", "graph", "moves", "balance", "fanout", "copies"),
+    *("schedules", "candidates", "tables"),
+)
 """The names of all passes, in their order."""
 
 

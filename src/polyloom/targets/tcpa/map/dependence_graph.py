@@ -131,11 +131,15 @@ def _insert_copies(program: Program, graph: Graph, variable: Variable, limit: in
             chosen.uses.append(n)
     assert local or bins
     for number, copy in enumerate(bins, 1):
-        program = _insert_copy(program, graph, variable, f"{variable.name}.copy{number}", copy.uses)
+        reason = f"sends {variable.name} on, as one instruction has too few destinations"
+        program = insert_copy(program, graph, variable, f"{variable.name}.copy{number}", copy.uses, reason)
     return program
 
 
-def _insert_copy(program: Program, graph: Graph, variable: Variable, name: str, uses: list[int]) -> Program:
+def insert_copy(
+    program: Program, graph: Graph, variable: Variable, name: str, uses: Sequence[int], reason: str
+) -> Program:
+    """Copy insertion: the program in which `uses` of `graph` read a copy of the variable."""
     pieces = tuple(p for n in uses for w in graph.uses[n].writers for p in w.condition.pieces)
     # Executed exactly where some of its readers needs the value: elsewhere its source may not exist.
     copy = Equation(
@@ -146,7 +150,7 @@ def _insert_copy(program: Program, graph: Graph, variable: Variable, name: str, 
         (program.reference(variable.name),),
         Condition(pieces),
         next((e.span for e in program.equations if e.target.name == variable.name), variable.span),
-        f"sends {variable.name} on, as one instruction has too few destinations",
+        reason,
     )
     equations = list(program.equations)
     for n in uses:

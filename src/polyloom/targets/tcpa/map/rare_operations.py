@@ -77,7 +77,7 @@ def find_rare(graph: Graph, found: Sequence[Meeting], dimension: int) -> Rare:
         # Whoever shares a unit with an operation that holds it in every iteration has to respect its reservation.
         common |= more
     kept = [one for one in found if one.first not in common]
-    rank = _ranks(graph)
+    rank = ranks(graph)
     if rank is None:
         return NONE
     together = (one for one in kept if one.first != one.second and not _at_origin(one).is_empty())
@@ -207,7 +207,7 @@ def _at_origin(one: Meeting) -> isl.Set:
     return found
 
 
-def _ranks(graph: Graph) -> dict[int, int] | None:
+def ranks(graph: Graph) -> dict[int, int] | None:
     """Topological ranks: places in an order in which values of an iteration flow; None where they wait for each
     other."""
     before: dict[int, set[int]] = {v: set() for v in range(len(graph.equations))}

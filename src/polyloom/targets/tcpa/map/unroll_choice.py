@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unroll-and-jam where units stand idle: a body of one multiply-add leaves the second multiplier of an element without
+work in every cycle, and two neighbouring iterations in one body fill it.
+
+ResMII is a whole number of cycles, so a body that needs half a cycle of each unit pays a whole one (Carr, Ding and
+Sweany 1996, "Improving software pipelining with unroll-and-jam": the dimension and the factor come from the loop's
+balance). A body that takes elements from the banks, or writes some, in every iteration is left alone: each stream takes
+a channel and a bank per element, and twice as many would fit on half as large a region alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import islpy as isl
+
+from polyloom.ir.pla import Program, Reference
+from polyloom.ir.rdg import Graph
+from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
+from polyloom.sets.isl import parameter_set
+from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.map.allocate import list_scan_orders
+from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
+from polyloom.targets.tcpa.map.register_demand import shortage
+from polyloom.targets.tcpa.map.schedule import build_problem, make_axis_distance
+from polyloom.transform.loop_shifting import shift_epilogue
+from polyloom.transform.unroll_and_jam import unroll_and_jam
+
+FACTORS: Final = (2, 4)
+"""Iterations in one, each tried where the one before was better."""
+GAIN: Final = 4 / 3
+"""A shorter interval is worth the longer program from here on."""
+EQUATIONS: Final = 40
+"""Of a program that is unrolled, at most: registers are short in longer ones."""
+
+
+def unroll_where_idle(program: Program, machine: Machine) -> Program:
+    """Unroll-and-jam by the balance of units (Carr, Ding and Sweany 1996): the program with so many iterations in one
+    that the bound of the interval per iteration is least; as it is where that gains little."""
+    if len(program.dimensions) < 3 or not _has_many_units(program, machine) or _streams(program):
+        return program
+    best, least = program, _interval(program, machine)
+    for factor in FACTORS:
+        made = [*_unrolled_programs(program, factor, machine)]
+        # An epilogue that takes units of the accumulation in its last iteration leaves them idle in all others.
+        shifted = (s for d in program.dimensions if (s := shift_epilogue(program, d)) is not None)
+        if not any(u.interval * GAIN <= least for u in made):
+            made += [u for s in shifted for u in _unrolled_programs(s, factor, machine)]
+        found = min(made, key=lambda u: u.rank, default=None)
+        if found is None or found.interval * GAIN > least:
+            break
+        best, least = found.program, found.interval
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Unrolled:
+    """A program with several iterations in one; `interval` is the bound for each of them."""
+
+    program: Program
+    interval: float
+    rank: tuple[float, int, int]
+
+
+def _unrolled_programs(program: Program, factor: int, machine: Machine) -> Iterator[_Unrolled]:
+    """The program unrolled along each dimension, where it is neither too long nor needs more registers than there
+    are."""
+    for dimension in _dimensions(program):
+        made = unroll_and_jam(program, dimension, factor)
+        if len(made.equations) <= EQUATIONS and not shortage(made, machine):
+            interval, divided = _interval(made, machine) / factor, _divides(program, dimension, factor)
+            # Conditions that an extent be divisible make more classes of iterations; reuse makes a body shorter.
+            yield _Unrolled(made, interval, (interval, not divided, len(made.equations)))
+
+
+def _interval(program: Program, machine: Machine) -> int:
+    """Lower bound of the initiation interval, over all innermost dimensions (Rau 1994)."""
+    graph = build_graph(program)
+    axes = sorted({order.order[0] for order in list_scan_orders(graph)})
+    return min(_bound(graph, machine, m) for m in axes)
+
+
+def _bound(graph: Graph, machine: Machine, innermost: int) -> int:
+    problem = build_problem(graph, machine, make_axis_distance(innermost))
+    return max(resource_minimum(problem).value, recurrence_minimum(problem).value)
+
+
+def _has_many_units(program: Program, machine: Machine) -> bool:
+    """Whether each operation has several units to go to, so that a body of one may leave some idle."""
+    return all(len(machine.find_units(e.operation, e.dtype)) > 1 for e in program.equations)
+
+
+def _streams(program: Program) -> bool:
+    """Whether an access of an array is executed in iterations of full dimension, not on a face of the space."""
+    arrays = {a.name for a in (*program.inputs, *program.outputs)}
+    domain = parameter_set(program.assumptions, program.parameters)
+    for equation in program.equations:
+        names = {equation.target.name, *(o.name for o in equation.operands if isinstance(o, Reference))}
+        if names & arrays and not _is_face(condition_points(program, equation.condition).intersect_params(domain)):
+            return True
+    return False
+
+
+def _is_face(points: isl.Set) -> bool:
+    """Whether an affine equation confines the points, and one of the dimensions with it."""
+    hull = points.affine_hull()
+    return any(_is_confining(c) for c in hull.get_constraints())
+
+
+def _is_confining(constraint: isl.Constraint) -> bool:
+    count = constraint.dim(isl.dim_type.set)
+    return constraint.is_equality() and any(
+        not constraint.get_coefficient_val(isl.dim_type.set, n).is_zero() for n in range(count)
+    )
+
+
+def _dimensions(program: Program) -> Iterator[str]:
+    """Dimensions along which there is more than one iteration."""
+    points = condition_points(program, program.space)
+    for n, name in enumerate(program.dimensions):
+        if not points.plain_get_val_if_fixed(isl.dim_type.set, n).is_int():
+            yield name
+
+
+def _divides(program: Program, dimension: str, factor: int) -> bool:
+    """Whether the extent is a constant multiple of the factor."""
+    at, points = program.dimensions.index(dimension), condition_points(program, program.space)
+    most, least = points.dim_max_val(at), points.dim_min_val(at)
+    return most.is_int() and least.is_int() and not least.to_python() % factor and not (most.to_python() + 1) % factor
