@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from polyloom.ir.arrays.program import Program as ArrayProgram
-from polyloom.ir.arrays.program import Store
+from polyloom.ir.arrays.program import Store, axes, reads
 from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Array
 from polyloom.ir.plan import Plan
@@ -36,6 +36,27 @@ def array_signature(program: ArrayProgram, nest: Nest, stages: Program, views: V
     arrays = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in program.storage if s.role == "argument"}
     written = program.written_arguments
     inputs = tuple(array for name, array in arrays.items() if name in read or name not in written)
+    outputs = tuple(arrays[name] for name in written)
+    plan = Plan(program.name, program.parameters, program.assumptions, inputs, outputs, (), ())
+    return plan_signature(plan, nest)
+
+
+def whole_array_signature(program: ArrayProgram, nest: Nest) -> Signature:
+    """Signature of a program of array statements in a row: a result that is stored whole before it is read need not be
+    given.
+    """
+    arrays = {s.name: Array(s.name, s.dtype, s.shape, s.span) for s in program.storage if s.role == "argument"}
+    made, needed = set[str](), set[str]()
+    for each in program.body:
+        assert isinstance(each, Store), "there are no loops"
+        needed |= {read.name for read in reads(each.value)} - made
+        shape = program[each.target.name].shape
+        if (each.target.index, each.target.shape) == (axes(len(shape)), shape):
+            made.add(each.target.name)
+        elif each.target.name not in made:
+            needed.add(each.target.name)
+    written = program.written_arguments
+    inputs = tuple(array for name, array in arrays.items() if name in needed or name not in written)
     outputs = tuple(arrays[name] for name in written)
     plan = Plan(program.name, program.parameters, program.assumptions, inputs, outputs, (), ())
     return plan_signature(plan, nest)

@@ -20,9 +20,11 @@ from polyloom import frontend
 from polyloom.analysis.dataflow import Unlike
 from polyloom.analysis.formulas_program import program_formulas
 from polyloom.analysis.formulas_system import system_formulas
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays, Reference, Source
 from polyloom.ir import signature, stage_interpret
+from polyloom.ir.arrays.program import For
 from polyloom.ir.arrays.program import Program as ArrayProgram
 from polyloom.ir.plan_interpret import interpret
 from polyloom.ir.stage import Formula, Product, Program
@@ -32,7 +34,7 @@ from polyloom.targets.forms import loops
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
-from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays
+from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays, whole_array_signature
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
@@ -40,9 +42,9 @@ from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
-from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
+from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs, program_outputs
 from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles, lack_of_room
-from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, phases_content, phases_oracles
+from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, nest_oracles, phases_content, phases_oracles
 from polyloom.targets.tensix.options import Dest, Name
 from polyloom.targets.tensix.words.arrays.area import END, NARROW, element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
@@ -92,6 +94,9 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
             return found
     except Unlike as lack:
         reason = input_error("PL1230", lack.message, span=lack.span, help=FORMS)
+    if not any(isinstance(each, For) for each in arrays.body):
+        # Array statements in a row have shown what they are. Their equations would say no more, and take minutes.
+        return _load_nest(function, arrays, written, options)
     try:
         # Loops around array statements may still be stages, by their dependences, or phases, which take less room.
         return _load_loops(written, options)
@@ -129,6 +134,25 @@ def _load_arrays(function: FunctionSource, arrays: ArrayProgram, written: Writte
         texts=texts,
         watch=written.watch,
         in_place=in_place,
+        data=function.data,
+    )
+
+
+def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:
+    """Subject of a function of whole arrays that runs as phases of vector code. Errors: PL1232."""
+    start, nest = perf_counter(), check_with_least_sizes(function.nest)
+    vectors = phases_content(nest, options)
+    program = Oracle("source", "the source", partial(program_outputs, nest))
+    return Subject(
+        "loops",
+        vectors,
+        function.path,
+        whole_array_signature(arrays, nest),
+        nest_oracles(nest, function.reference, program, vectors),
+        perf_counter() - start,
+        texts=source_texts([arrays.span]),
+        watch=written.watch,
+        in_place=partial(runs_in_place, nest),
         data=function.data,
     )
 

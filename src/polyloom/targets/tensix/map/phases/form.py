@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.source import Arrays, Source
+from polyloom.frontend.source import Arrays, Reference, Source
 from polyloom.ir.nest import Apply, Expression, Nest, Statement, Storage, statements
 from polyloom.ir.nest_interpret import nest_signature
 from polyloom.ir.numbers import NUMPY
@@ -72,14 +72,19 @@ def _mixed_types_error(storage: Sequence[Storage]) -> PolyloomError:
 
 
 def phases_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
-    """Oracles of phases: the arranged nest in the tile's arithmetic, and the source within its bound."""
+    """Oracles of phases of a source: the arranged nest in the tile's arithmetic, and the source within its bound."""
     assert source.nest is not None, "phases are made of nests"
-    nest, packed = content.nest, element_format(content.how).packed
     program = Oracle(loops.EQUATIONS, loops.equations_name(source), partial(nest_outputs, source))
+    return nest_oracles(source.nest, source.reference, program, content)
+
+
+def nest_oracles(own: Nest, reference: Reference, program: Oracle, content: Content) -> tuple[Oracle, ...]:
+    """Oracles of phases of the nest that a source is; `program` interprets it."""
+    nest, packed = content.nest, element_format(content.how).packed
     return loop_oracles(
-        source.reference,
+        reference,
         program,
-        partial(_arithmetic, nest, nest_signature(source.nest).outputs),
+        partial(_arithmetic, nest, nest_signature(own).outputs),
         partial(_bounds, nest),
         packed,
         bound_help((), has_products=False),

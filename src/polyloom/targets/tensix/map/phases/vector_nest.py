@@ -28,11 +28,13 @@ from polyloom.targets.tensix.map.loops.pointwise import Selector
 from polyloom.targets.tensix.map.loops.steps import SCALARS, Pointwise, Source, Spread
 from polyloom.transform.parallel.arrangement import arrange_loops
 from polyloom.transform.parallel.contraction import contract
+from polyloom.transform.parallel.index_selections import split_index_selections
 from polyloom.transform.parallel.index_set_splitting import split_index_sets
 from polyloom.transform.parallel.machine import Machine, VectorCosts
 from polyloom.transform.parallel.specialization import specialize
 from polyloom.transform.parallel.triangular_loops import sink_parallel_loops, substitute_by_columns
 from polyloom.transform.parallel.vectorization import VectorLoops
+from polyloom.transform.stages.array_terms import apply_operation
 
 VECTORS: Final = 16
 """Operands of one statement that Dst holds side by side, with at least 16 rows for each."""
@@ -71,7 +73,7 @@ class VectorNest:
 
 def arrange_nest(nest: Nest, values: Mapping[str, int]) -> Nest:
     """Nest at its sizes, with fused products, in an order in which loops are parallel; this decides its arithmetic."""
-    split = split_index_sets(contract(specialize(nest, values)))
+    split = split_index_sets(contract(split_index_selections(specialize(nest, values))))
     return sink_parallel_loops(substitute_by_columns(arrange_loops(split, Machine())))
 
 
@@ -155,7 +157,8 @@ def _term(value: Expression) -> terms.Term:
         case Constant(value=number):
             return terms.Number(number)
         case Apply(operation=operation, operands=operands, span=span):
-            return terms.Apply(operation, tuple(map(_term, operands)), span)
+            # A selection by several comparisons is one after another, for each sets the flags of lanes anew.
+            return apply_operation(operation, [*map(_term, operands)], span)
         case Index(span=span):
             return refuse("the value of a loop is a number here, which no array holds", span)
 
