@@ -64,19 +64,31 @@ class Formula:
         return tuple(dict.fromkeys(leaf.array for leaf in leaves(self.term)))
 
 
+@dataclass(frozen=True, slots=True)
+class Fold(Formula):
+    """Reduction of a matrix along its rows: `result`[`dims`] = `operation` over `over` of `term`, which is an element
+    of one whole array; `maximum` or `minimum`, whose order matters to NaNs alone.
+    """
+
+    over: str = ""
+    operation: str = "maximum"
+
+
 Stage = Product | Formula
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """Stages in their order; element types and shapes of all arrays, which parameters determine; what of them arguments
-    become. `needs_elements`: it holds where all sizes are at least 1."""
+    become. `needs_elements`: it holds where all sizes are at least 1; with `needs_sizes` False, where all arrays have
+    elements."""
 
     stages: tuple[Stage, ...]
     types: Mapping[str, ElementType]
     shapes: Mapping[str, tuple[Affine, ...]]
     outputs: tuple[Output, ...]
     needs_elements: bool = True
+    needs_sizes: bool = True
 
     @property
     def computed(self) -> frozenset[str]:

@@ -33,7 +33,7 @@ from polyloom.ir.formula import (
     rewrite_term,
 )
 from polyloom.ir.operations import BY_NAME, ElementType
-from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.ir.stage import Fold, Formula, Product, Program, Stage
 from polyloom.names import fresh_name
 from polyloom.passes import Form
 from polyloom.sets import Affine
@@ -136,7 +136,11 @@ class _Cutter:
         return rewrite_term(term, change)
 
     def total(self, whole: Sum, name: str) -> Term:
-        """Products of what is summed, and what does not change along the sum, times them (distributive law)."""
+        """Products of what is summed, and what does not change along the sum, times them (distributive law); of a
+        maximum a fold.
+        """
+        if whole.operation != "add":
+            return self.fold(whole, name)
         total, parts = None, addends(whole.term)
         for part, is_less in parts:
             (left, right), outer, _ = split_factors(part, whole.dimension, self.scope)
@@ -150,6 +154,19 @@ class _Cutter:
             total = add_signed(total, multiply_factors([*outer, made]), is_less=is_less)
         assert total is not None, "a sum has terms"
         return total
+
+    def fold(self, whole: Sum, name: str) -> Leaf:
+        """Array that a fold computes; `name` is for one with the definition's dimensions. Raises `Unlike`."""
+        d = self.d
+        if not self.can.folds:
+            refuse(f"stages sum along a dimension, and `{whole.operation}` is no sum", d.span)
+        leaf = self.factor(whole.term, whole.dimension)
+        own = tuple(n for n in map(index_dimension, leaf.index) if n != whole.dimension)
+        out = tuple(n for n in (*d.dims, *d.extents) if n in own)
+        out = tuple(dict.fromkeys(out))
+        result = name if name and out == d.dims else self.fresh()
+        made = Fold(result, out, leaf, d.label, (), d.span, over=whole.dimension, operation=whole.operation)
+        return self.add(made, self.types[leaf.array])
 
     def product(
         self,
@@ -232,8 +249,13 @@ class _Cutter:
 def _without_names(stage: Stage, d: Definition) -> Stage:
     """Stage with numbers in the place of its dimensions, and without names of its own."""
     names = stage.dims if isinstance(stage, Formula) else (*stage.dims, stage.over)
+    if isinstance(stage, Fold):
+        names = *stage.dims, stage.over
     places = {name: Affine.symbol(f"${n}") for n, name in enumerate(names)}
     dims = tuple(str(places[name]) for name in stage.dims)
+    if isinstance(stage, Fold):
+        term = substitute_dimensions(stage.term, places, {})
+        return replace(stage, result="", dims=dims, term=term, label="", over=str(d.extents[stage.over]))
     if isinstance(stage, Formula):
         return replace(stage, result="", dims=dims, term=substitute_dimensions(stage.term, places, {}), label="")
     left, right = (

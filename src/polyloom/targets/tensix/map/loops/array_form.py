@@ -5,7 +5,8 @@ the host lays out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from polyloom.ir.arrays.program import Program as ArrayProgram
 from polyloom.ir.arrays.program import Store, axes, reads
@@ -17,17 +18,22 @@ from polyloom.ir.stage import Program
 from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.tensix.words.arrays.views import Views, viewed_arguments
 from polyloom.transform.stages.abilities import Abilities
-from polyloom.transform.stages.array_formulas import array_formulas
+from polyloom.transform.stages.array_formulas import ArrayFormulas, array_formulas
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 
 
 def cut_arrays(
-    arrays: ArrayProgram, stores: Iterable[Store], can: Abilities, watch: Watch | None
+    arrays: ArrayProgram,
+    stores: Sequence[Store],
+    can: Abilities,
+    watch: Watch | None,
+    formulas_of: Callable[[ArrayProgram, Sequence[Store]], ArrayFormulas] = array_formulas,
 ) -> tuple[Program, Views]:
     """Cut of arrays into stages, and the views that they read. Raises `Unlike`."""
-    made = array_formulas(arrays, stores)
+    made = formulas_of(arrays, stores)
     stages = run_passes(made.formulas, (Pass("cut", lambda formulas: cut_stages(formulas, can), STAGES),), watch)
-    return stages, made.views
+    # Formulas that are made for the places of reads hold for all sizes of which arrays have elements.
+    return replace(stages, needs_sizes=formulas_of is array_formulas), made.views
 
 
 def array_signature(program: ArrayProgram, nest: Nest, stages: Program, views: Views) -> Signature:

@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from polyloom.analysis.dataflow import refuse
 from polyloom.ir.signature import Extent, Signature
 from polyloom.ir.ssa import Place
+from polyloom.ir.stage import Fold
 from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, check_stream, stream_areas
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
+from polyloom.targets.tensix.map.loops.fold import COLUMNS, fold_words
 from polyloom.targets.tensix.map.loops.fused import threads as fused
 from polyloom.targets.tensix.map.loops.fused.plan import (
     Content,
@@ -139,7 +142,9 @@ def _stage_parts(
     found = list[Parts | None]()
     for stage in stages:
         at = [where[area.key].placed.address for area in stage.areas]
-        if isinstance(stage.arranged, Applied):
+        if isinstance(stage.arranged, Applied) and stage.arranged.source is not None:
+            found.append(_fold_parts(stage, how, at))
+        elif isinstance(stage.arranged, Applied):
             found.append(_elementwise_parts(stage, how, at, scalars))
         elif stage.formula is None:
             found.append(product.threads(_product(stage, how, at)))
@@ -174,9 +179,28 @@ def _elementwise_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars
     rows, columns = _tile_counts(stage)
     # Places of the words matter to the listing only; the threads take the bare words.
     count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
-    return elementwise.threads(
-        Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width)
+    # A column of tiles serves all columns of the result: a fold has the same number in all elements of a row.
+    single = frozenset(
+        n for n, area in enumerate(stage.reads) if area.axes and tiles.tile_count(area.placed.extents[1]) < columns
     )
+    return elementwise.threads(
+        Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width, rows, single)
+    )
+
+
+def _fold_parts(stage: Stage, how: Arithmetic, at: Sequence[int]) -> Parts | None:
+    """Fold as an element-wise stage whose inputs are the columns of tiles of one matrix. Raises `Unlike`."""
+    e, (source, result) = element_format(how), at
+    assert isinstance(stage.arranged.stage, Fold), "the stage is a fold"
+    rows, columns = stage.reads[0].placed.extents
+    count, fold = tiles.tile_count(rows), stage.arranged.stage
+    if columns > COLUMNS * tiles.SIDE:
+        message = f"the {fold.operation} of rows of {columns} elements, and Dst holds {COLUMNS * tiles.SIDE} of each"
+        refuse(message, fold.span)
+    pitch = tiles.tile_pitch(e.width)
+    inputs = tuple(source + n * count * pitch for n in range(tiles.tile_count(columns)))
+    kernel = fold_words(fold.operation, columns, e.mode)
+    return elementwise.threads(Elementwise(count, inputs, result, 0, 0, kernel, e.code, e.width, vectors=1))
 
 
 def _tile_counts(stage: Stage) -> tuple[int, ...]:
@@ -191,6 +215,8 @@ def _tile_counts(stage: Stage) -> tuple[int, ...]:
 def _stage_facts(stage: Stage) -> StageFacts:
     span = stage.arranged.stage.span
     what = "product" if isinstance(stage.arranged, Multiplied) else "element-wise"
+    if isinstance(stage.arranged.stage, Fold):
+        what = stage.arranged.stage.operation
     if what == "product" and stage.formula is not None:
         what = FUSED
     return StageFacts(stage.arranged.stage.label, what, span.line if span is not None else 0, _tile_counts(stage))

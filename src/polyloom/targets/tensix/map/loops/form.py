@@ -27,7 +27,7 @@ from polyloom.ir import signature, stage_interpret
 from polyloom.ir.arrays.program import For
 from polyloom.ir.arrays.program import Program as ArrayProgram
 from polyloom.ir.plan_interpret import interpret
-from polyloom.ir.stage import Formula, Product, Program
+from polyloom.ir.stage import Fold, Formula, Product, Program
 from polyloom.ir.stage_interpret import output_part
 from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.forms import loops
@@ -51,6 +51,7 @@ from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_form
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.stages.abilities import Abilities
+from polyloom.transform.stages.array_recomputation import recomputed_formulas
 from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.nest import sums_products
@@ -66,7 +67,7 @@ __all__ = ["CUT", "FORM", "FORMS", "Content"]
 
 CUT: Final = "cut"
 """The pass that leaves stages."""
-TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, arrays=ARRAYS, scalars=SCALARS)
+TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, folds=True, arrays=ARRAYS, scalars=SCALARS)
 FORMS: Final = (
     "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
     "after another such as kernels/gemm.c"
@@ -118,8 +119,7 @@ def _lack_of_room(content: Content, arrays: ArrayProgram) -> PolyloomError | Non
 def _load_arrays(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:
     """Subject of a function of whole arrays, whose stages are its array operations. Raises `Unlike`."""
     start, reference = perf_counter(), function.reference
-    stages, views = cut_arrays(arrays, straighten(arrays), TILE, written.watch)
-    content = _select_stages(stages, options, views)
+    content, stages, views = _cut_whole_arrays(arrays, options, written.watch)
     of, texts = array_signature(arrays, function.nest, stages, views), source_texts([arrays.span])
     oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
     seconds = perf_counter() - start
@@ -136,6 +136,21 @@ def _load_arrays(function: FunctionSource, arrays: ArrayProgram, written: Writte
         in_place=in_place,
         data=function.data,
     )
+
+
+def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -> tuple[Content, Program, Views]:
+    """Stages of whole arrays: each array once, or else for each place at which it is read. Raises `Unlike`."""
+    stores = tuple(straighten(arrays))
+    try:
+        stages, views = cut_arrays(arrays, stores, TILE, watch)
+        return _select_stages(stages, options, views), stages, views
+    except Unlike as lack:
+        reason = lack
+    try:
+        stages, views = cut_arrays(arrays, stores, TILE, watch, recomputed_formulas)
+        return _select_stages(stages, options, views), stages, views
+    except Unlike:
+        raise reason from None
 
 
 def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:
@@ -220,7 +235,11 @@ def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
 def _select_stages(program: Program, options: Any, views: Views | None = None) -> Content:
     """Arithmetic, layouts and operations of stages. Raises `Unlike`."""
     how = _select_arithmetic(program, options)
-    formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
+    formulas = {
+        s.result: select_operations(s, program)
+        for s in program.stages
+        if isinstance(s, Formula) and not isinstance(s, Fold)
+    }
     arranged = assign_layouts(program)
     return Content(program, arranged, formulas, how, views, fuse_epilogues(arranged, formulas, program, how))
 

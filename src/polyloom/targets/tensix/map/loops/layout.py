@@ -27,7 +27,7 @@ def array_shapes(program: Program, values: Mapping[str, int]) -> dict[str, tuple
     # A program of one stage may be empty: then its threads have nothing to do.
     if not program.needs_elements:
         return found
-    for name, value in values.items():
+    for name, value in values.items() if program.needs_sizes else ():
         if value < 1:
             message = f"`{name}` is {value}, and a program of several stages needs elements"
             raise input_error("PL1237", message, help="give sizes of at least 1")
@@ -66,6 +66,9 @@ def operand_areas(
         factors = (each.contraction.left, each.contraction.right)
         # A computed factor is read as it was packed; an argument is laid in the factor's own format.
         return [computed[m.array] if m.array in computed else _area(m, shapes[m.array], "factor", how) for m in factors]
+    if each.source is not None:
+        name = each.source.array
+        return [computed[name] if name in computed else _area(each.source, shapes[name], "elements", how)]
     assert formula is not None
     own = computed[each.stage.result].placed
     return [
