@@ -45,7 +45,7 @@ from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracle
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs, program_outputs
 from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles, lack_of_room
 from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, nest_oracles, phases_content, phases_oracles
-from polyloom.targets.tensix.options import Dest, Name
+from polyloom.targets.tensix.options import FP32, Dest, Name
 from polyloom.targets.tensix.words.arrays.area import END, NARROW, element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
@@ -86,6 +86,8 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     del place
     function = frontend.read_function(written.value, written.options)
     arrays = None if function is None else function.program
+    if options.format == FP32:
+        return _load_phases(function, arrays, written, options)
     if function is None or arrays is None:
         return _load_loops(written, options)
     try:
@@ -105,6 +107,20 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
         if error.diagnostics[0].code != "PL1230":
             raise
         raise reason from None
+
+
+def _load_phases(
+    function: FunctionSource | None, arrays: ArrayProgram | None, written: Written, options: Any
+) -> Subject:
+    """Subject of loops whose products run on the vector unit, too. Errors: PL1232 for equations."""
+    if function is not None and arrays is not None and not any(isinstance(each, For) for each in arrays.body):
+        return _load_nest(function, arrays, written, options)
+    source = loops.load_source(written.value, written.options, written.watch)
+    if source.nest is None:
+        message = f"`{source.plan.name}` is equations, and fp32 takes loops, in Python or C, or whole arrays"
+        raise input_error("PL1232", message, help="write --format tf32, or leave it out")
+    vectors = phases_content(source.nest, options)
+    return _loops_subject(source, vectors, phases_oracles(source, vectors), written)
 
 
 def _lack_of_room(content: Content, arrays: ArrayProgram) -> PolyloomError | None:
@@ -175,6 +191,10 @@ def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written,
 def _load_loops(written: Written, options: Any) -> Subject:
     source = loops.load_source(written.value, written.options, written.watch)
     content, oracles = _select_form(source, options, written.watch)
+    return _loops_subject(source, content, oracles, written)
+
+
+def _loops_subject(source: Source, content: Any, oracles: tuple[Oracle, ...], written: Written) -> Subject:
     of = signature.plan_signature(source.plan, source.nest)
     known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
     return Subject(

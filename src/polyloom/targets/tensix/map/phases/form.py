@@ -23,6 +23,7 @@ from polyloom.targets.tensix.map.oracle.nest_arithmetic import nest_bits, nest_e
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
 from polyloom.targets.tensix.map.phases.compile import Content
 from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
+from polyloom.targets.tensix.options import FP32
 from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.transform.parallel.integer_promotion import promote_integers
@@ -47,8 +48,8 @@ def phases_content(nest: Nest, options: Any) -> Content:
 
 def computes_in_32_bits(nest: Nest, options: Any) -> bool:
     """Whether the options ask for the one arithmetic of phases, FP32 or INT32."""
-    name = "tf32" if nest.storage[0].dtype in FLOATS else "i8"
-    return options.format in (None, name) and options.dest != 16
+    names = ("tf32", FP32) if nest.storage[0].dtype in FLOATS else ("i8",)
+    return options.format in (None, *names) and options.dest != 16
 
 
 def _mixed_types_error(storage: Sequence[Storage]) -> PolyloomError:
