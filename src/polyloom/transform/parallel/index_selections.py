@@ -63,6 +63,10 @@ class _LoopSplitting(Rewriter):
     def loop(self, node: Loop) -> Iterable[Node]:
         (made,) = super().loop(node)
         assert isinstance(made, Loop)
+        return self.split(made)
+
+    def split(self, made: Loop) -> tuple[Node, ...]:
+        """Loops without a branch on the counter around everything; sides may be such branches again."""
         match made.body:
             case (If(condition=Condition(pieces=(Polyhedron(constraints=(form,)),)), body=body, orelse=orelse),):
                 factor = form.coefficient(made.name)
@@ -75,8 +79,9 @@ class _LoopSplitting(Rewriter):
         low, high = (Affine() - rest, None) if factor > 0 else (None, rest + 1)
         first = replace(made, body=body, lower=_with(made.lower, low), upper=_with(made.upper, high))
         others = replace(made, body=orelse, lower=_with(made.lower, high), upper=_with(made.upper, low))
-        second = Copy({}, {}, self.taken).loop(others) if orelse else ()
-        return (first, *second) if factor < 0 else (*second, first)
+        second = Copy({}, {}, self.taken).nodes((others,)) if orelse else ()
+        parts = (first, *second) if factor < 0 else (*second, first)
+        return tuple(each for part in parts if isinstance(part, Loop) for each in self.split(part))
 
 
 def _with(ends: tuple[Affine, ...], end: Affine | None) -> tuple[Affine, ...]:
@@ -108,6 +113,11 @@ def _index_form(value: Expression) -> Affine | None:
             return form
         case Constant(value=int(number)):
             return Affine((), number)
+        case Apply(operation="add" | "sub" as operation, dtype=dtype, operands=(a, b)) if dtype not in FLOATS:
+            first, second = _index_form(a), _index_form(b)
+            if first is None or second is None:
+                return None
+            return first + second if operation == "add" else first - second
         case _:
             return None
 

@@ -203,7 +203,10 @@ class _Cutter:
         if isinstance(term, Leaf) and self.is_whole_array(term):
             return term
         before, self.summed = self.summed, []
-        made = self.formula(self.replace_sums(term), self.scope.dims(term), self.fresh())
+        made = self.replace_sums(term)
+        # What a product computes is a factor as it is.
+        if not isinstance(made, Leaf) or not self.is_whole_array(made):
+            made = self.formula(made, self.scope.dims(term), self.fresh())
         self.summed = before
         return made
 
