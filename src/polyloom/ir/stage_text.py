@@ -66,6 +66,7 @@ def _options(stage: Stage) -> str:
     found = [f"widened {stage.widened}"] if stage.widened else []
     found += [f"roundings {stage.roundings}"] if stage.roundings else []
     found += ["ordered"] if stage.is_ordered else []
+    found += ["spread"] if stage.is_spread else []
     return "".join(f"; {each}" for each in found)
 
 
@@ -203,7 +204,7 @@ class _Reader:
         right, more = self.leaf(), self.read_attributes()
         return Product(
             result, dims, left, right, over, more["label"], more.get("widened", ""), begins, "ordered" in more,
-            int(more.get("roundings", 0)),
+            int(more.get("roundings", 0)), is_spread="spread" in more,
         )  # fmt: skip
 
     def formula(self) -> Formula:
@@ -231,5 +232,5 @@ class _Reader:
         found = dict[str, str]()
         while self.skip(";"):
             key = self.take_token()
-            found[key] = "" if key == "ordered" else self.take_token()
+            found[key] = "" if key in ("ordered", "spread") else self.take_token()
         return found

@@ -83,9 +83,12 @@ class _Kept:
     span: Span | None
 
 
-def recomputed_formulas(program: Program, stores: Sequence[Store]) -> ArrayFormulas:
-    """Formulas of a program, whose straight-line form is `stores`. Raises `Unlike`."""
+def recomputed_formulas(program: Program, stores: Sequence[Store], *, has_rows: bool = True) -> ArrayFormulas:
+    """Formulas of a program, whose straight-line form is `stores`; with `has_rows`, a sum along rows is one number for
+    all of a row, else it has the dimensions of the formula around it. Raises `Unlike`.
+    """
     reader = _Recomputer(program)
+    reader.has_rows = has_rows
     for store in stores:
         reader.store(store)
     return reader.finish()
@@ -98,6 +101,7 @@ class _Recomputer(Reader):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
+        self.has_rows = True
         self.kept = dict[str, _Kept]()
         self.known = dict[tuple[str, tuple[str, ...]], str]()
         self.digits = dict[str, tuple[str, ...]]()
@@ -260,7 +264,8 @@ class _Recomputer(Reader):
         inner = tuple(own[n] if n in own else next(rest) for n in range(len(extents)))
         over = [self.dimension(own[n]) for n in value.axes]
         if value.operation == "add":
-            return self.sum(self.summand(value.source, inner), over, needed, dtype(value), value.span)
+            spread = frozenset[str]() if self.has_rows else needed
+            return self.sum(self.summand(value.source, inner), over, spread, dtype(value), value.span)
         if len(over) > 1:
             refuse(f"a stage takes a {value.operation} along one dimension", value.span)
         term = self.term(value.source, inner, self.needed_dimensions(inner))

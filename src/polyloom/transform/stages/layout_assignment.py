@@ -74,12 +74,28 @@ def _check_broadcast(stage: Stage, program: Program) -> None:
     """
     if isinstance(stage, Product | Fold):
         return
-    folds = {each.result for each in program.stages if isinstance(each, Fold)}
+    rows = row_arrays(program)
     for leaf in leaves(stage.term):
-        if leaf.array in program.computed - folds and {*map(index_dimension, leaf.index)} != {*stage.dims}:
+        if leaf.array in program.computed - rows and {*map(index_dimension, leaf.index)} != {*stage.dims}:
             label = program.array_label(leaf.array)
             message = f"`{label}` is computed, and would have to be spread over the elements of `{stage.label}`"
             refuse(message, stage.span)
+
+
+def row_arrays(program: Program) -> frozenset[str]:
+    """Arrays of which machines keep each element as often as a row of theirs has elements: results of folds, spread
+    products, and formulas of these alone.
+    """
+    found = set[str]()
+    for stage in program.stages:
+        if isinstance(stage, Product):
+            is_row = stage.is_spread
+        else:
+            read = [leaf for leaf in leaves(stage.term) if leaf.index]
+            alike = all(leaf.array in found and len(leaf.index) == len(stage.dims) for leaf in read)
+            is_row = isinstance(stage, Fold) or (bool(read) and alike)
+        found |= {stage.result} if is_row else set()
+    return frozenset(found)
 
 
 def _search_layouts(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[Arranged, ...] | None:
@@ -105,6 +121,9 @@ def _product_layouts(stage: Product, known: Mapping[str, _Flat]) -> Iterator[Mul
         left, right = each.left, each.right
         as_it_is, as_transpose = _matrix_layout(right), _matrix_layout(_transpose(right))
         found = known.get(right.array, as_it_is)
+        # A spread product has one column, which is as wide as a row of the machine.
+        if stage.is_spread and each.result.columns:
+            continue
         # Only the right factor can be read as its transpose.
         if known.get(left.array, _matrix_layout(left)) == _matrix_layout(left) and found in (as_it_is, as_transpose):
             yield Multiplied(stage, each, found != as_it_is)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from dataclasses import replace
 from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -51,6 +52,7 @@ from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_form
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.stages.abilities import Abilities
+from polyloom.transform.stages.array_formulas import array_formulas
 from polyloom.transform.stages.array_recomputation import recomputed_formulas
 from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.layout_assignment import assign_layouts
@@ -67,7 +69,9 @@ __all__ = ["CUT", "FORM", "FORMS", "Content"]
 
 CUT: Final = "cut"
 """The pass that leaves stages."""
-TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, folds=True, arrays=ARRAYS, scalars=SCALARS)
+TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, arrays=ARRAYS, scalars=SCALARS)
+_FOLDING: Final = replace(TILE, folds=True)
+"""Of arrays that are computed for each place at which they are read, which are many: less is computed for each row."""
 FORMS: Final = (
     "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
     "after another such as kernels/gemm.c"
@@ -157,16 +161,20 @@ def _load_arrays(function: FunctionSource, arrays: ArrayProgram, written: Writte
 def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -> tuple[Content, Program, Views]:
     """Stages of whole arrays: each array once, or else for each place at which it is read. Raises `Unlike`."""
     stores = tuple(straighten(arrays))
-    try:
-        stages, views = cut_arrays(arrays, stores, TILE, watch)
-        return _select_stages(stages, options, views), stages, views
-    except Unlike as lack:
-        reason = lack
-    try:
-        stages, views = cut_arrays(arrays, stores, TILE, watch, recomputed_formulas)
-        return _select_stages(stages, options, views), stages, views
-    except Unlike:
-        raise reason from None
+    forms = (
+        (TILE, array_formulas),
+        (_FOLDING, partial(recomputed_formulas, has_rows=True)),
+        (_FOLDING, partial(recomputed_formulas, has_rows=False)),
+    )
+    reasons = list[Unlike]()
+    for can, formulas_of in forms:
+        try:
+            stages, views = cut_arrays(arrays, stores, can, watch, formulas_of)
+            return _select_stages(stages, options, views), stages, views
+        except Unlike as lack:
+            reasons.append(lack)
+    # What the first form lacks is what the source says.
+    raise reasons[0]
 
 
 def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:
