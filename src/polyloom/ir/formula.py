@@ -60,13 +60,14 @@ class Apply:
 @dataclass(frozen=True, slots=True)
 class Sum:
     """Reduction of `term` along `dimension`, from where `first` holds up to the iteration; `where`: all of its
-    iterations.
+    iterations. `operation` is the sum, or `maximum` or `minimum`.
     """
 
     term: Term
     dimension: str
     first: Condition
     where: Condition
+    operation: str = "add"
 
 
 Term = Leaf | Number | Apply | Sum

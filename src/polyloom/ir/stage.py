@@ -25,8 +25,9 @@ class Product:
     """Matrix product: `result`[`dims`] = sum over `over` of `left` * `right`: whole arrays, which share no other
     dimension; `left` has the first of `dims`. Factors are converted by `widened` first; each sum begins with the
     element of `begins` at the same place, if that is named. `is_ordered`: products and sums are those of the source, in
-    its order. `roundings`: what the source rounds in each term beside one product. `label` is what the source calls the
-    result.
+    its order. `roundings`: what the source rounds in each term beside one product. `is_spread`: the right factor has the
+    dimension of the sum alone, and formulas read one element of the result for all of a row. `label` is what the source
+    calls the result.
     """
 
     result: str
@@ -40,6 +41,7 @@ class Product:
     is_ordered: bool = False
     roundings: int = 0
     span: Span | None = field(default=None, compare=False)
+    is_spread: bool = False
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -64,19 +66,31 @@ class Formula:
         return tuple(dict.fromkeys(leaf.array for leaf in leaves(self.term)))
 
 
+@dataclass(frozen=True, slots=True)
+class Fold(Formula):
+    """Reduction of a matrix along its rows: `result`[`dims`] = `operation` over `over` of `term`, which is an element
+    of one whole array; `maximum` or `minimum`, whose order matters to NaNs alone.
+    """
+
+    over: str = ""
+    operation: str = "maximum"
+
+
 Stage = Product | Formula
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """Stages in their order; element types and shapes of all arrays, which parameters determine; what of them arguments
-    become. `needs_elements`: it holds where all sizes are at least 1."""
+    become. `needs_elements`: it holds where all sizes are at least 1; with `needs_sizes` False, where all arrays have
+    elements."""
 
     stages: tuple[Stage, ...]
     types: Mapping[str, ElementType]
     shapes: Mapping[str, tuple[Affine, ...]]
     outputs: tuple[Output, ...]
     needs_elements: bool = True
+    needs_sizes: bool = True
 
     @property
     def computed(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ from polyloom.ir.formula import Apply, Leaf, Number, Term, operand_type, term_ty
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant
-from polyloom.ir.stage import Formula, Product, Program
+from polyloom.ir.stage import Fold, Formula, Product, Program
 
 Array = NDArray[Any]
 _OWN: Final = -1
@@ -37,6 +37,8 @@ def interpret(
         for stage in program.stages:
             if isinstance(stage, Product):
                 arrays[stage.result] = _evaluate_product(stage, program, arrays, shapes, fused=fused)
+            elif isinstance(stage, Fold):
+                arrays[stage.result] = _evaluate_fold(stage, arrays)
             else:
                 arrays[stage.result] = _evaluate_formula(stage, program, arrays, values, shapes[stage.result])
     return {
@@ -149,6 +151,13 @@ def _apply_function(name: str, dtype: ElementType, operands: list[Any]) -> Any:
         ]
         made.append(semantics.apply(step.operation, step.dtype, given))
     return made[-1]
+
+
+def _evaluate_fold(f: Fold, arrays: Mapping[str, Array]) -> Array:
+    """Reduction along one dimension of the array that the term is an element of."""
+    assert isinstance(f.term, Leaf), "a fold is of a whole array"
+    whole = _expand_axes(arrays[f.term.array], tuple(map(str, f.term.index)), (*f.dims, f.over))
+    return np.asarray((np.max if f.operation == "maximum" else np.min)(whole, axis=-1))
 
 
 def _gather_element(leaf: Leaf, array: Array, grid: Mapping[str, Any]) -> Array:

@@ -3,6 +3,7 @@
 
     array A: f32[N, K]
     product R[i, j] = sum k: A[i, k] * B[k, j]; label C; roundings 1
+    fold m[i] = maximum j: R[i, j]; label m
     formula C_1[i, j] = add(mul(alpha[], R[i, j]), C[i, j]); label C; summed K
     output C = C_1[0, 1]
 
@@ -19,11 +20,12 @@ from typing import Final, TypeVar, get_args
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.ir.formula import Apply, Leaf, Number, Output, Sum, Term
 from polyloom.ir.operations import ElementType
-from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.ir.stage import Fold, Formula, Product, Program, Stage
 from polyloom.sets import Affine
 
 T = TypeVar("T")
 _ANY_SIZE: Final = "sizes may be 0"
+_ANY_ARRAY: Final = "arrays have elements"
 
 
 def print_stages(program: Program) -> str:
@@ -42,6 +44,8 @@ def _lines(program: Program) -> Iterator[str]:
         yield f"output {o.array} = {o.definition}[{at}]"
     if not program.needs_elements:
         yield _ANY_SIZE
+    elif not program.needs_sizes:
+        yield _ANY_ARRAY
 
 
 def _product(p: Product) -> str:
@@ -51,6 +55,8 @@ def _product(p: Product) -> str:
 
 
 def _formula(f: Formula) -> str:
+    if isinstance(f, Fold):
+        return f"fold {f.result}[{_join(f.dims)}] = {f.operation} {f.over}: {print_term(f.term)}"
     return f"formula {f.result}[{_join(f.dims)}] = {print_term(f.term)}"
 
 
@@ -60,6 +66,7 @@ def _options(stage: Stage) -> str:
     found = [f"widened {stage.widened}"] if stage.widened else []
     found += [f"roundings {stage.roundings}"] if stage.roundings else []
     found += ["ordered"] if stage.is_ordered else []
+    found += ["spread"] if stage.is_spread else []
     return "".join(f"; {each}" for each in found)
 
 
@@ -72,7 +79,7 @@ def print_term(term: Term) -> str:
         case Apply():
             return f"{term.operation}({', '.join(map(print_term, term.operands))})"
         case Sum():
-            return f"(sum {term.dimension}: {print_term(term.term)})"
+            return f"({'sum' if term.operation == 'add' else term.operation} {term.dimension}: {print_term(term.term)})"
 
 
 def _join(items: tuple[object, ...]) -> str:
@@ -82,7 +89,7 @@ def _join(items: tuple[object, ...]) -> str:
 def read_stages(text: str) -> Program:
     """The program of such a text; spans are not part of it. Errors: PL0979 for a line of another form."""
     types, shapes = dict[str, ElementType](), dict[str, tuple[Affine, ...]]()
-    stages, outputs, needs_elements = list[Stage](), list[Output](), True
+    stages, outputs, needs_elements, needs_sizes = list[Stage](), list[Output](), True, True
     for line in text.splitlines():
         reader = _Reader(line)
         match reader.take_token():
@@ -97,14 +104,18 @@ def read_stages(text: str) -> Program:
                 stages.append(reader.product())
             case "formula":
                 stages.append(reader.formula())
+            case "fold":
+                stages.append(reader.fold())
             case "output":
                 array, definition = reader.take_token(), reader.expect_value("=")
                 outputs.append(Output(array, definition, tuple(reader.items(reader.place))))
             case "sizes":
                 needs_elements = False
+            case "arrays":
+                needs_sizes = False
             case _:
                 raise _ill_formed(line)
-    return Program(tuple(stages), types, shapes, tuple(outputs), needs_elements)
+    return Program(tuple(stages), types, shapes, tuple(outputs), needs_elements, needs_sizes)
 
 
 _TOKEN: Final = re.compile(r"\s*([^\W\d][\w.]*|\d+(?:\.\d+)?(?:e[+-]?\d+)?|.)")
@@ -193,7 +204,7 @@ class _Reader:
         right, more = self.leaf(), self.read_attributes()
         return Product(
             result, dims, left, right, over, more["label"], more.get("widened", ""), begins, "ordered" in more,
-            int(more.get("roundings", 0)),
+            int(more.get("roundings", 0)), is_spread="spread" in more,
         )  # fmt: skip
 
     def formula(self) -> Formula:
@@ -209,9 +220,17 @@ class _Reader:
                 summed.append(self.affine())
         return Formula(result, dims, term, label, tuple(summed))
 
+    def fold(self) -> Fold:
+        result, dims = self.take_token(), tuple(self.items(self.take_token))
+        operation, over = self.expect_value("="), self.take_token()
+        self.expect(":")
+        term = self.leaf()
+        self.expect(";")
+        return Fold(result, dims, term, self.expect_value("label"), over=over, operation=operation)
+
     def read_attributes(self) -> Mapping[str, str]:
         found = dict[str, str]()
         while self.skip(";"):
             key = self.take_token()
-            found[key] = "" if key == "ordered" else self.take_token()
+            found[key] = "" if key in ("ordered", "spread") else self.take_token()
         return found

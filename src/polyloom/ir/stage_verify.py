@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from polyloom.diagnostics import INTERNAL, Diagnostic, enforce
 from polyloom.ir.formula import Apply, Leaf, Sum, index_dimension, leaves, result_element, subterms
 from polyloom.ir.operations import BY_NAME
-from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.ir.stage import Fold, Formula, Product, Program, Stage
 from polyloom.sets import Affine
 
 Rule = Callable[[Program], Iterator[Diagnostic]]
@@ -89,6 +89,15 @@ def outputs_are_parts_of_results(program: Program) -> Iterator[Diagnostic]:
             yield _fault(f"{o.array} is no part of {o.definition}")
 
 
+def folds_are_of_matrices(program: Program) -> Iterator[Diagnostic]:
+    """A fold reads a whole array with all of its own dimensions and the one that it folds."""
+    for stage in program.stages:
+        if isinstance(stage, Fold):
+            names = [*map(index_dimension, stage.term.index)] if isinstance(stage.term, Leaf) else []
+            if sorted(names) != sorted((*stage.dims, stage.over)) or stage.operation not in ("maximum", "minimum"):
+                yield _fault(f"{stage.result} folds no whole array")
+
+
 RULES: tuple[Rule, ...] = (
     arrays_are_declared,
     results_have_one_stage,
@@ -96,6 +105,7 @@ RULES: tuple[Rule, ...] = (
     stages_follow_what_they_read,
     products_are_of_matrices,
     formulas_are_of_operations,
+    folds_are_of_matrices,
     outputs_are_parts_of_results,
 )
 

@@ -15,6 +15,9 @@ FORMS: Final[tuple[Form, ...]] = ("tensix", "riscv")
 """Of raw words."""
 Name = Literal["tf32", "bf16", "fp16", "i8"]
 NAMES: Final[tuple[Name, ...]] = ("tf32", "bf16", "fp16", "i8")
+VectorFormat = Literal["fp32"]
+"""Format of products that the vector unit computes, element by element: phases of vector code."""
+FP32: Final[VectorFormat] = "fp32"
 """Formats of factors."""
 Dest = Literal[16, 32]
 Core = Literal["b", "t0", "t1", "t2", "nc"]
@@ -88,10 +91,10 @@ def _parse_cycles(text: Any) -> int:
     return found
 
 
-def _parse_format(text: Any) -> Name:
-    found: Name | None = next((name for name in NAMES if name == text), None)
+def _parse_format(text: Any) -> Name | VectorFormat:
+    found: Name | VectorFormat | None = next((name for name in (*NAMES, FP32) if name == text), None)
     if found is None:
-        raise _usage_error(f"--format is '{text}'", nearest(text, NAMES, "format"))
+        raise _usage_error(f"--format is '{text}'", nearest(text, (*NAMES, FP32), "format"))
     return found
 
 
@@ -221,10 +224,10 @@ class Options:
         metavar="ROW:ROW",
         read=_parse_spill,
     )
-    format: Name | None = option(
-        "operands of a product: tf32 (for f32), bf16, fp16, i8 (for i32)",
+    format: Name | VectorFormat | None = option(
+        "operands of a product: tf32 (for f32), bf16, fp16, i8 (for i32); fp32: all on the vector unit",
         *("run", "compile"),
-        metavar="tf32|bf16|fp16|i8",
+        metavar="tf32|bf16|fp16|i8|fp32",
         read=_parse_format,
     )
     fidelity: int = option(

@@ -76,17 +76,7 @@ class ArrayFormulas:
     views: Program
 
 
-def array_formulas(program: Program, stores: Iterable[Store]) -> ArrayFormulas:
-    """Formulas of a program, whose straight-line form is `stores`. Raises `Unlike` for what is neither a sum of
-    products nor element by element.
-    """
-    reader = _Reader(program)
-    for store in stores:
-        reader.store(store)
-    return reader.finish()
-
-
-class _Reader:
+class Reader:
     """Symbolic execution of the stores: `contents` are the values of arrays so far, of arguments, views and definitions
     (mutable).
     """
@@ -226,23 +216,37 @@ class _Reader:
         if isinstance(value, Constant):
             return Number(value.value)
         if isinstance(value, Read):
-            names = tuple(map(index_dimension, value.index))
+            names = tuple(map(self.dimension, value.index))
             whole = tuple(self.dims.get(name) for name in names) == self.storage[value.name].shape
             if len({*names}) == len(names) and whole:
-                return Leaf(value.name, value.index)
+                return Leaf(value.name, tuple(map(Affine.symbol, names)))
+        return self.viewed_element(value)
+
+    def dimension(self, form: Affine) -> str:
+        """The dimension that an index is; "" where it is none."""
+        return index_dimension(form)
+
+    def viewed_element(self, value: Value) -> Term:
+        """Element of a view with the dimensions that a value names."""
         own = [d for d in self.dims if d in named_symbols(value)]
         extents = tuple(self.dims[d] for d in own)
-        named = substitute_symbols(value, {d: axis(n) for n, d in enumerate(own)}, extents)
-        return Leaf(self.make_view(named, extents), tuple(map(Affine.symbol, own)))
+        made = substitute_symbols(value, {d: axis(n) for n, d in enumerate(own)}, extents)
+        return Leaf(self.make_view(made, extents), tuple(map(Affine.symbol, own)))
 
-    def make_view(self, value: Value, extents: tuple[Affine, ...]) -> str:
-        """The argument that the host makes of a value; equal ones are one."""
+    def make_view(
+        self, value: Value, extents: tuple[Affine, ...], target: tuple[tuple[Affine, ...], tuple[Affine, ...]] | None = None
+    ) -> str:
+        """The argument that the host makes of a value; equal ones are one. `target`: the index that is stored to, and
+        the extents of its axes, where these are not those of the view.
+        """
         key = str(remove_spans(value)), extents
         if key not in self.views:
             name = fresh_name(next((r.name for r in reads(value)), "view"), self.taken, dotted_name)
             storage = Storage(name, dtype(value), extents)
             self.storage[name] = storage
-            self.views[key] = Store(read_array(storage), value)
+            whole = read_array(storage)
+            at = whole if target is None else replace(whole, index=target[0], shape=target[1])
+            self.views[key] = Store(at, value)
         return self.views[key].target.name
 
     def computed_element(self, value: Read, name: str, index: Place, needed: frozenset[str]) -> Term:
@@ -355,6 +359,10 @@ class _Reader:
                 definition = next(d for d in self.definitions if d.name == made.name)
             own = [n for n, extent in enumerate(storage.shape) if extent != Affine((), 1)]
             outputs.append(Output(name, definition.name, tuple(range(len(own)))))
+        return self.formulas(outputs)
+
+    def formulas(self, outputs: Sequence[Output]) -> ArrayFormulas:
+        """Definitions with these outputs, and the views of arguments."""
         arguments = list(self.storage.values())
         formulas = Formulas(
             tuple(self.definitions),
@@ -370,3 +378,13 @@ class _Reader:
             tuple(self.views.values()),
         )
         return ArrayFormulas(formulas, views)
+
+
+def array_formulas(program: Program, stores: Iterable[Store]) -> ArrayFormulas:
+    """Formulas of a program, whose straight-line form is `stores`. Raises `Unlike` for what is neither a sum of
+    products nor element by element.
+    """
+    reader = Reader(program)
+    for store in stores:
+        reader.store(store)
+    return reader.finish()

@@ -74,6 +74,11 @@ def mask_selections(value: Value) -> Value:
     (if-conversion; Allen and Kennedy 2001, chapter 7).
     """
     value = with_parts(value, [mask_selections(part) for part in parts(value)])
+    if isinstance(value, Apply) and value.operation == "select" and isinstance(value.operands[0], View):
+        # A comparison that was spread over more axes is that of spread indices.
+        test = value.operands[0]
+        spread = view_elements(test, tuple(map(axis, range(len(test.shape)))), test.shape)
+        value = replace(value, operands=(spread, *value.operands[1:]))
     match value:
         case Apply(operation="select", operands=(Apply(operation=relation, operands=(a, b)), inside, outside)):
             sides = [_index_form(each, shape(value)) for each in (a, b)]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from polyloom.analysis.contraction import Contraction, Matrix, to_contraction
 from polyloom.analysis.dataflow import refuse
 from polyloom.ir.formula import Leaf, index_dimension, leaves
-from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.ir.stage import Fold, Formula, Product, Program, Stage
 from polyloom.transform.stages.padding import padding_value
 
 _Flat = tuple[tuple[int, ...], tuple[int, ...], bool]
@@ -38,12 +38,14 @@ class Multiplied:
 @dataclass(frozen=True, slots=True)
 class Applied:
     """Formula, and how its arrays are matrices; `wrapped`: vectors fill the rows of a tile, one after another, which no
-    product reads.
+    product reads. Of a fold, `source` is the matrix whose rows it folds; its result is a column, which machines keep
+    as often as a row of theirs has elements.
     """
 
     stage: Formula
     result: Matrix
     wrapped: bool = False
+    source: Matrix | None = None
 
 
 Arranged = Multiplied | Applied
@@ -70,13 +72,30 @@ def _check_broadcast(stage: Stage, program: Program) -> None:
     """Raises `Unlike` where a computed array would have to be broadcast: the host lays arguments out as often as they
     are needed, but not what a stage computes.
     """
-    if isinstance(stage, Product):
+    if isinstance(stage, Product | Fold):
         return
+    rows = row_arrays(program)
     for leaf in leaves(stage.term):
-        if leaf.array in program.computed and {*map(index_dimension, leaf.index)} != {*stage.dims}:
+        if leaf.array in program.computed - rows and {*map(index_dimension, leaf.index)} != {*stage.dims}:
             label = program.array_label(leaf.array)
             message = f"`{label}` is computed, and would have to be spread over the elements of `{stage.label}`"
             refuse(message, stage.span)
+
+
+def row_arrays(program: Program) -> frozenset[str]:
+    """Arrays of which machines keep each element as often as a row of theirs has elements: results of folds, spread
+    products, and formulas of these alone.
+    """
+    found = set[str]()
+    for stage in program.stages:
+        if isinstance(stage, Product):
+            is_row = stage.is_spread
+        else:
+            read = [leaf for leaf in leaves(stage.term) if leaf.index]
+            alike = all(leaf.array in found and len(leaf.index) == len(stage.dims) for leaf in read)
+            is_row = isinstance(stage, Fold) or (bool(read) and alike)
+        found |= {stage.result} if is_row else set()
+    return frozenset(found)
 
 
 def _search_layouts(program: Program, number: int, known: Mapping[str, _Flat]) -> tuple[Arranged, ...] | None:
@@ -102,6 +121,9 @@ def _product_layouts(stage: Product, known: Mapping[str, _Flat]) -> Iterator[Mul
         left, right = each.left, each.right
         as_it_is, as_transpose = _matrix_layout(right), _matrix_layout(_transpose(right))
         found = known.get(right.array, as_it_is)
+        # A spread product has one column, which is as wide as a row of the machine.
+        if stage.is_spread and each.result.columns:
+            continue
         # Only the right factor can be read as its transpose.
         if known.get(left.array, _matrix_layout(left)) == _matrix_layout(left) and found in (as_it_is, as_transpose):
             yield Multiplied(stage, each, found != as_it_is)
@@ -117,17 +139,35 @@ def _transpose(matrix: Matrix) -> Matrix:
 
 def _formula_layouts(stage: Formula, program: Program, known: Mapping[str, _Flat]) -> Iterator[Applied]:
     """Layouts of a formula: that of the computed arrays it reads, or any that may suit others."""
+    if isinstance(stage, Fold):
+        yield from _fold_layouts(stage, known)
+        return
     found = dict[_Flat, None]()
     for leaf in leaves(stage.term):
         if leaf.array in known:
             axes = leaf_axes(leaf, stage.dims)
             rows, columns, wrapped = known[leaf.array]
+            if -1 in axes:
+                # A fold has one column for all of a row's.
+                lacking = tuple(n for n, axis in enumerate(axes) if axis < 0)
+                found[tuple(map(axes.index, rows)), lacking, False] = None
+                continue
             found[tuple(map(axes.index, rows)), tuple(map(axes.index, columns)), wrapped] = None
     # Elements with the same index must lie at the same place of each array.
     if len(found) > 1:
         return
     for rows, columns, wrapped in found or _candidate_layouts(program, len(stage.dims)):
         yield Applied(stage, Matrix(stage.result, rows, columns), wrapped)
+
+
+def _fold_layouts(stage: Fold, known: Mapping[str, _Flat]) -> Iterator[Applied]:
+    """Layout of a fold: the dimension that it folds is that of columns."""
+    assert isinstance(stage.term, Leaf), "a fold is of a whole array"
+    names = [*map(index_dimension, stage.term.index)]
+    own = tuple(map(names.index, stage.dims)), (names.index(stage.over),), False
+    if known.get(stage.term.array, own) == own:
+        result = Matrix(stage.result, tuple(range(len(stage.dims))), ())
+        yield Applied(stage, result, source=Matrix(stage.term.array, own[0], own[1]))
 
 
 def _candidate_layouts(program: Program, rank: int) -> Sequence[_Flat]:
@@ -152,6 +192,9 @@ def _check_padding(program: Program) -> None:
     is_clean = dict[str, bool]()
     for stage in program.stages:
         zeros = [is_clean.get(name, True) for name in stage.reads]
+        if isinstance(stage, Fold):
+            is_clean[stage.result] = False
+            continue
         if isinstance(stage, Formula):
             is_clean[stage.result] = padding_value(stage.term, is_clean) == 0
             continue

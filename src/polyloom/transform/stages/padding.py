@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from math import isnan, nan
+from math import exp, isnan, nan, sqrt
 from typing import Any, Final
 
 from polyloom.ir.formula import Apply, Leaf, Number, Term, leaves
@@ -16,6 +16,17 @@ _KEEPS_ZERO: Final = frozenset(
     ("move", "add", "sub", "neg", "abs", "min", "max", "and", "or", "xor", "tanh", "sin", "sqrt")
 )
 """Operations that give 0 where all operands are 0."""
+_NUMBERS: Final[Mapping[str, Callable[..., float | None]]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "neg": operator.neg,
+    "mul": operator.mul,
+    "div": lambda a, b: a / b if b else None,
+    "sqrt": lambda a: sqrt(a) if a >= 0 else None,
+    "exp": lambda a: exp(a) if a < _LARGEST else None,
+}
+"""Operations on numbers that are known, of which only what is 0 or not counts (constant folding)."""
+_LARGEST: Final = 80.0
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")
 }
@@ -34,6 +45,9 @@ def padding_value(term: Term, is_clean: Mapping[str, bool]) -> float | None:
         return 0.0 if is_clean.get(term.array, True) else None
     assert isinstance(term, Apply), "stages are without sums"
     found = [padding_value(operand, is_clean) for operand in term.operands]
+    known = [value for value in found if value is not None and not isnan(value)]
+    if term.operation in _NUMBERS and len(known) == len(found):
+        return _NUMBERS[term.operation](*known)
     match term.operation:
         case "mul" | "and" if 0 in found:
             return 0.0

@@ -25,15 +25,17 @@ from polyloom.ir.formula import (
     Definition,
     Formulas,
     Leaf,
+    Number,
     Sum,
     Term,
     has_sum,
     index_dimension,
+    leaves,
     result_element,
     rewrite_term,
 )
 from polyloom.ir.operations import BY_NAME, ElementType
-from polyloom.ir.stage import Formula, Product, Program, Stage
+from polyloom.ir.stage import Fold, Formula, Product, Program, Stage
 from polyloom.names import fresh_name
 from polyloom.passes import Form
 from polyloom.sets import Affine
@@ -80,6 +82,8 @@ class _Cutter:
         self.shapes: dict[str, tuple[Affine, ...]] = {**formulas.shapes}
         self.taken = {*formulas.shapes, *(d.name for d in formulas.definitions)}
         self.numbered = dict[object, str]()
+        self.rows = set[str]()
+        self.around: tuple[str, ...] = ()
 
     def cut(self, d: Definition) -> None:
         """Stages of one definition; its last one computes its name."""
@@ -89,6 +93,7 @@ class _Cutter:
         if whole is not None and self.can.accumulates:
             self.chain(whole, begins, d.name, is_less=is_less)
         else:
+            self.around = d.dims
             found = self.replace_sums(d.term, d.name)
             if found != result_element(d.name, d.dims):
                 self.formula(found, d.dims, d.name)
@@ -136,7 +141,11 @@ class _Cutter:
         return rewrite_term(term, change)
 
     def total(self, whole: Sum, name: str) -> Term:
-        """Products of what is summed, and what does not change along the sum, times them (distributive law)."""
+        """Products of what is summed, and what does not change along the sum, times them (distributive law); of a
+        maximum a fold.
+        """
+        if whole.operation != "add":
+            return self.fold(whole, name)
         total, parts = None, addends(whole.term)
         for part, is_less in parts:
             (left, right), outer, _ = split_factors(part, whole.dimension, self.scope)
@@ -146,10 +155,54 @@ class _Cutter:
             roundings = len(parts) + len(product_factors(part)) - 3
             over = whole.dimension
             sides = self.factor(left, over), self.factor(right, over)
-            made = self.product(*sides, over, name if is_all else "", roundings=roundings)
+            is_spread = self.is_row(whole) and sides[1].index == (Affine.symbol(over),)
+            name = "" if is_spread else name
+            made = self.product(*sides, over, name if is_all else "", roundings=roundings, is_spread=is_spread)
             total = add_signed(total, multiply_factors([*outer, made]), is_less=is_less)
         assert total is not None, "a sum has terms"
         return total
+
+    def is_row(self, whole: Sum) -> bool:
+        """Whether the formula around a sum has dimensions that the sum lacks."""
+        return self.can.folds and {*self.scope.dims(whole)} < {*self.around}
+
+    def reciprocals(self, term: Term, dims: tuple[str, ...]) -> Term:
+        """Products with reciprocals in the place of divisions by what is the same for all of a row: one quotient for
+        each row (loop-invariant code motion; Allen and Kennedy 2001, section 4.4).
+        """
+
+        def change(part: Term) -> Term | None:
+            if not isinstance(part, Apply) or part.operation != "div":
+                return None
+            first, divisor = part.operands
+            read = [leaf for leaf in leaves(divisor) if leaf.index]
+            if isinstance(divisor, Number) and divisor.value:
+                factor: Term = Number(1.0 / divisor.value)
+            elif read and all(leaf.array in self.rows for leaf in read) and {*self.scope.dims(divisor)} < {*dims}:
+                factor = self.formula(Apply("div", (Number(1.0), divisor)), self.scope.dims(divisor), self.fresh())
+                self.rows.add(factor.array)
+            else:
+                return None
+            # One more rounding than the source's.
+            self.summed.append(Affine((), 1))
+            return Apply("mul", (self.reciprocals(first, dims), factor), part.span)
+
+        return rewrite_term(term, change)
+
+    def fold(self, whole: Sum, name: str) -> Leaf:
+        """Array that a fold computes; `name` is for one with the definition's dimensions. Raises `Unlike`."""
+        d = self.d
+        if not self.can.folds:
+            refuse(f"stages sum along a dimension, and `{whole.operation}` is no sum", d.span)
+        leaf = self.factor(whole.term, whole.dimension)
+        own = tuple(n for n in map(index_dimension, leaf.index) if n != whole.dimension)
+        out = tuple(n for n in (*d.dims, *d.extents) if n in own)
+        out = tuple(dict.fromkeys(out))
+        result = name if name and out == d.dims else self.fresh()
+        made = Fold(result, out, leaf, d.label, (), d.span, over=whole.dimension, operation=whole.operation)
+        found = self.add(made, self.types[leaf.array])
+        self.rows.add(found.array)
+        return found
 
     def product(
         self,
@@ -162,6 +215,7 @@ class _Cutter:
         *,
         is_ordered: bool = False,
         roundings: int = 0,
+        is_spread: bool = False,
     ) -> Leaf:
         """Array that a product computes; `name` is for one with the definition's dimensions. Raises `Unlike` for a
         batch of products.
@@ -178,15 +232,23 @@ class _Cutter:
             left, right = right, left
         result = name if name and out == d.dims else self.fresh()
         dtype = BY_NAME[widened].gives or "f32" if widened else self.types[left.array]
-        made = Product(result, out, left, right, over, d.label, widened, begins, is_ordered, roundings, d.span)
-        return self.add(made, dtype)
+        made = Product(result, out, left, right, over, d.label, widened, begins, is_ordered, roundings, d.span, is_spread)
+        found = self.add(made, dtype)
+        if is_spread:
+            self.rows.add(found.array)
+        return found
 
     def factor(self, term: Term, over: str) -> Leaf:
         """Factor as an array that has each of the term's dimensions in one place, and all of it."""
         if isinstance(term, Leaf) and self.is_whole_array(term):
             return term
         before, self.summed = self.summed, []
-        made = self.formula(self.replace_sums(term), self.scope.dims(term), self.fresh())
+        around, self.around = self.around, self.scope.dims(term)
+        made = self.replace_sums(term)
+        self.around = around
+        # What a product computes is a factor as it is.
+        if not isinstance(made, Leaf) or not self.is_whole_array(made):
+            made = self.formula(made, self.scope.dims(term), self.fresh())
         self.summed = before
         return made
 
@@ -205,7 +267,11 @@ class _Cutter:
     def formula(self, term: Term, dims: tuple[str, ...], name: str) -> Leaf:
         """Array of a formula; of one that is too large, its largest parts are formulas before it."""
         d = self.d
+        before, self.around = self.around, dims
         term = self.replace_sums(term)
+        self.around = before
+        if self.can.folds:
+            term = self.reciprocals(term, dims)
         while (part := largest_part(term, self.can)) is not None:
             leaf = self.formula(part, dims, self.fresh())
             term = rewrite_term(term, partial(_substitute, part, leaf))
@@ -232,8 +298,13 @@ class _Cutter:
 def _without_names(stage: Stage, d: Definition) -> Stage:
     """Stage with numbers in the place of its dimensions, and without names of its own."""
     names = stage.dims if isinstance(stage, Formula) else (*stage.dims, stage.over)
+    if isinstance(stage, Fold):
+        names = *stage.dims, stage.over
     places = {name: Affine.symbol(f"${n}") for n, name in enumerate(names)}
     dims = tuple(str(places[name]) for name in stage.dims)
+    if isinstance(stage, Fold):
+        term = substitute_dimensions(stage.term, places, {})
+        return replace(stage, result="", dims=dims, term=term, label="", over=str(d.extents[stage.over]))
     if isinstance(stage, Formula):
         return replace(stage, result="", dims=dims, term=substitute_dimensions(stage.term, places, {}), label="")
     left, right = (

@@ -199,7 +199,9 @@ def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) ->
 def _encode_argument(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
     """Argument as a matrix of encoded datums."""
     if area.held == "factor":
-        return encode_operand(area.placed, inputs, how.factors)
+        name = area.placed.matrix.array
+        whole = broadcast_input(inputs[name], area.axes, area.placed.shape)
+        return encode_operand(area.placed, {name: whole}, how.factors)
     whole = broadcast_input(inputs[area.placed.matrix.array], area.axes, area.placed.shape)
     return area.placed.flat(element_format(how).encode(whole))
 

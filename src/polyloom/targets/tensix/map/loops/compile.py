@@ -5,23 +5,28 @@ other under these names, and a note.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from polyloom.analysis.dataflow import refuse
 from polyloom.ir.signature import Extent, Signature
 from polyloom.ir.ssa import Place
+from polyloom.ir.stage import Fold
 from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, check_stream, stream_areas
+from polyloom.targets.tensix.map.loops.dram.paging import Paged, await_arguments, page_areas, read_arguments
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
+from polyloom.targets.tensix.map.loops.fold import COLUMNS, fold_words
 from polyloom.targets.tensix.map.loops.fused import threads as fused
 from polyloom.targets.tensix.map.loops.fused.plan import (
     Content,
     Stage,
     compile_kernels,
     first_array,
+    is_resident,
     is_streamed,
     plan_stages,
 )
@@ -29,7 +34,7 @@ from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.layout import place_areas
 from polyloom.targets.tensix.map.loops.origins import origins
 from polyloom.targets.tensix.map.loops.shape import Product
-from polyloom.targets.tensix.map.loops.thread import Parts
+from polyloom.targets.tensix.map.loops.thread import Part, Parts, assemble_thread
 from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
@@ -42,6 +47,8 @@ from polyloom.transform.stages.layout_assignment import Applied, Multiplied
 __all__ = ["PAGE", "Content", "check_room", "compile_stages", "fixed_signature"]
 
 PAGE: Final = 0x1000
+_FEW, _STAGE_BYTES = 16, 1400
+"""Stages up to which programs are short, and bytes of a stage's programs in longer ones, about."""
 _CODE_ROOM: Final = 0x8000
 """Bytes of programs, beyond those for which L1 has a place of its own, that leave room for arrays: few are longer."""
 
@@ -62,9 +69,11 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     where values do not fit into the registers.
     """
     stages = compile_kernels(plan_stages(content, {n: values[n] for n in signature.parameters}), content.how, watch)
-    data = DATA
+    # Short programs have a place of their own; the length of long ones is estimated, which saves an assembly.
+    data = DATA if len(stages) <= _FEW else -(-(CODE + _STAGE_BYTES * len(stages)) // PAGE) * PAGE
     # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.
-    while CODE + len((found := _assemble(stages, content.how, data)).code) > data:
+    kept = frozenset(output.definition for output in content.program.outputs)
+    while CODE + len((found := _assemble(stages, content.how, data, kept)).code) > data:
         data = -(-(CODE + len(found.code)) // PAGE) * PAGE  # long programs take room from the arrays
     outputs = tuple(
         OutputArea(
@@ -81,11 +90,35 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     return executable(b"", CODE, found.code, CORE, found.starts, notes.encode(note, found.places))
 
 
-def _assemble(stages: Sequence[Stage], how: Arithmetic, data: int) -> _Assembled:
-    """Assembly with the arrays in L1, or those of a product that L1 does not hold in DRAM."""
+def _assemble(stages: Sequence[Stage], how: Arithmetic, data: int, kept: Collection[str]) -> _Assembled:
+    """Assembly with the arrays in L1; where it does not hold them, those of a product in DRAM, and of several stages
+    the arguments. `kept` are results that outputs are made of.
+    """
     if is_streamed(stages, data):
         return _assemble_stream(stages[0], how, data)
+    if not is_resident(stages, data) and (paged := page_areas(stages, kept, first_array(stages, data))) is not None:
+        return _assemble_paged(stages, how, data, paged)
     return _assemble_resident(stages, how, data)
+
+
+def _assemble_paged(stages: Sequence[Stage], how: Arithmetic, data: int, paged: Paged) -> _Assembled:
+    parts = _stage_parts(stages, how, paged.where, data + MEETING)
+    waiting = [
+        part if part is None else (_await_arguments(part[0], paged, number, data), part[1], part[2])
+        for number, part in enumerate(parts)
+    ]
+    code, starts, lines = assemble_parts(waiting, data)
+    mover, known = assemble_thread([read_arguments(paged, len(stages), data)], CODE + len(code))
+    starts["nc"] = len(code)
+    made = {s.result.placed.matrix.array: paged.where[s.result.key] for s in stages}
+    by_stage = [origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True)]
+    by_stage.append(origins(known[0], stages[0].place))
+    places = {at: place for each in by_stage for at, place in each.items()}
+    return _Assembled(paged.inputs, made, code + mover, starts, places)
+
+
+def _await_arguments(part: Part, paged: Paged, number: int, data: int) -> Part:
+    return replace(part, lines=[*await_arguments(paged, number, data), *part.lines])
 
 
 def _assemble_resident(stages: Sequence[Stage], how: Arithmetic, data: int) -> _Assembled:
@@ -120,7 +153,7 @@ def check_room(content: Content, values: Mapping[str, int]) -> None:
     # A stream needs room for its blocks alone.
     if is_streamed(stages, data):
         check_stream(*_stream_product(stages[0], content.how, data))
-    else:
+    elif page_areas(stages, (), first_array(stages, data)) is None:
         place_areas((area for s in stages for area in s.areas), first_array(stages, data))
 
 
@@ -139,7 +172,9 @@ def _stage_parts(
     found = list[Parts | None]()
     for stage in stages:
         at = [where[area.key].placed.address for area in stage.areas]
-        if isinstance(stage.arranged, Applied):
+        if isinstance(stage.arranged, Applied) and stage.arranged.source is not None:
+            found.append(_fold_parts(stage, how, at))
+        elif isinstance(stage.arranged, Applied):
             found.append(_elementwise_parts(stage, how, at, scalars))
         elif stage.formula is None:
             found.append(product.threads(_product(stage, how, at)))
@@ -174,9 +209,28 @@ def _elementwise_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars
     rows, columns = _tile_counts(stage)
     # Places of the words matter to the listing only; the threads take the bare words.
     count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
-    return elementwise.threads(
-        Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width)
+    # A column of tiles serves all columns of the result: a fold has the same number in all elements of a row.
+    single = frozenset(
+        n for n, area in enumerate(stage.reads) if area.axes and tiles.tile_count(area.placed.extents[1]) < columns
     )
+    return elementwise.threads(
+        Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width, rows, single)
+    )
+
+
+def _fold_parts(stage: Stage, how: Arithmetic, at: Sequence[int]) -> Parts | None:
+    """Fold as an element-wise stage whose inputs are the columns of tiles of one matrix. Raises `Unlike`."""
+    e, (source, result) = element_format(how), at
+    assert isinstance(stage.arranged.stage, Fold), "the stage is a fold"
+    rows, columns = stage.reads[0].placed.extents
+    count, fold = tiles.tile_count(rows), stage.arranged.stage
+    if columns > COLUMNS * tiles.SIDE:
+        message = f"the {fold.operation} of rows of {columns} elements, and Dst holds {COLUMNS * tiles.SIDE} of each"
+        refuse(message, fold.span)
+    pitch = tiles.tile_pitch(e.width)
+    inputs = tuple(source + n * count * pitch for n in range(tiles.tile_count(columns)))
+    kernel = fold_words(fold.operation, columns, e.mode)
+    return elementwise.threads(Elementwise(count, inputs, result, 0, 0, kernel, e.code, e.width, vectors=1))
 
 
 def _tile_counts(stage: Stage) -> tuple[int, ...]:
@@ -191,6 +245,8 @@ def _tile_counts(stage: Stage) -> tuple[int, ...]:
 def _stage_facts(stage: Stage) -> StageFacts:
     span = stage.arranged.stage.span
     what = "product" if isinstance(stage.arranged, Multiplied) else "element-wise"
+    if isinstance(stage.arranged.stage, Fold):
+        what = stage.arranged.stage.operation
     if what == "product" and stage.formula is not None:
         what = FUSED
     return StageFacts(stage.arranged.stage.label, what, span.line if span is not None else 0, _tile_counts(stage))

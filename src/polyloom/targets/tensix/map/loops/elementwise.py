@@ -57,7 +57,9 @@ _FREE, _FILLED, _DONE = 1, 2, 4
 @dataclass(frozen=True, slots=True)
 class Elementwise:
     """An element-wise stage as its threads see it. `kernel` are the words of a vector; `format` is the code of datums
-    in L1 and Dst, of `width` bytes; `inputs` are addresses, `scalars` that of the first scalar's word.
+    in L1 and Dst, of `width` bytes; `inputs` are addresses, `scalars` that of the first scalar's word. Of the inputs
+    in `columns`, each column of `rows` tiles of the result takes the same column. `vectors` is how often the kernel
+    runs for a tile.
     """
 
     tiles: int
@@ -68,6 +70,9 @@ class Elementwise:
     kernel: tuple[int, ...]
     format: int
     width: int
+    rows: int = 0
+    columns: frozenset[int] = frozenset()
+    vectors: int = VECTORS
 
 
 def threads(p: Elementwise) -> Parts | None:
@@ -97,6 +102,7 @@ def _unpack(p: Elementwise) -> Part:
             *inline_words(encode_word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
             *inline_words(encode_word("SEMGET", sem_sel=_FREE)),
             *(line for n, at in enumerate(counters) for line in _unpack_tile(at, n + 4 * half)),
+            *_begin_columns(p, counters),
             *inline_words(
                 encode_word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY),
                 encode_word("SEMPOST", sem_sel=_FILLED),
@@ -113,7 +119,21 @@ def _unpack(p: Elementwise) -> Part:
     away = [divmod(at - first, tiles.tile_pitch(p.width)) for at in p.inputs]
     assert not any(rest for _, rest in away), "arrays of one width lie among each other"
     numbers = [f"li {at}, {base + number:#x}" for at, (number, _) in zip(counters, away, strict=True)]
+    numbers += [f"li s8, {p.rows}"] if p.columns else []
     return Part(values, {}, UNPACK | MISC, [*inline_words(*set_up), *numbers, *_alternate_halves(p, halves)])
+
+
+def _begin_columns(p: Elementwise, counters: Sequence[str]) -> Lines:
+    """Step back of the counters of single columns, behind the last tile of a column of the result; s8 counts what is
+    left of it. Without branches: the loops around repeat this.
+    """
+    if not p.columns:
+        return []
+    back = [f"sub {counters[n]}, {counters[n]}, t1" for n in sorted(p.columns)]
+    return [
+        "addi s8, s8, -1", "sltiu t1, s8, 1", "sub t1, zero, t1", f"li t0, {p.rows}", "and t1, t1, t0",
+        "add s8, s8, t1", *back,
+    ]  # fmt: skip
 
 
 def _unpack_tile(counter: str, slot: int) -> Lines:
@@ -127,7 +147,7 @@ def _unpack_tile(counter: str, slot: int) -> Lines:
 
 def _compute(p: Elementwise) -> Part:
     """T1: the expander's configuration, scalars, flags enabled for all lanes, and the kernel per vector."""
-    expander, program = _replay_kernel(p) if len(p.kernel) <= SLOTS else ([], _push_kernel(p))
+    expander, program = _replay_kernel(p) if len(p.kernel) <= SLOTS and p.vectors == VECTORS else ([], _push_kernel(p))
     enabled = inline_words(ENABLED)
     return Part({}, vector_steps(), VECTOR, [*expander, *load_scalars(p.scalars, p.scalar_count), *enabled, *program])
 
@@ -155,7 +175,7 @@ def _push_kernel(p: Elementwise) -> Lines:
     """Kernel by pushing: its words stand in the program once; s6 is the SETC16 word of Dst's offset and changes from
     tile to tile.
     """
-    vectors = counted_loop("vectors", "s2", VECTORS, inline_words(*p.kernel))
+    vectors = counted_loop("vectors", "s2", p.vectors, inline_words(*p.kernel))
     # XOR with the difference of both words toggles between the halves.
     body = [*push_register("s6"), "xor s6, s6, s7", *_process_tile(vectors)]
     # Both words are SETC16 of one register and differ in the offset alone.

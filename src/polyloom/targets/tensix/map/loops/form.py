@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from dataclasses import replace
 from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -20,19 +21,21 @@ from polyloom import frontend
 from polyloom.analysis.dataflow import Unlike
 from polyloom.analysis.formulas_program import program_formulas
 from polyloom.analysis.formulas_system import system_formulas
+from polyloom.analysis.nest_check import check_with_least_sizes
 from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.frontend.source import Arrays, Reference, Source
 from polyloom.ir import signature, stage_interpret
+from polyloom.ir.arrays.program import For
 from polyloom.ir.arrays.program import Program as ArrayProgram
 from polyloom.ir.plan_interpret import interpret
-from polyloom.ir.stage import Formula, Product, Program
+from polyloom.ir.stage import Fold, Formula, Product, Program
 from polyloom.ir.stage_interpret import output_part
 from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.forms import loops
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
-from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays
+from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays, whole_array_signature
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
@@ -40,15 +43,17 @@ from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
-from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
+from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs, program_outputs
 from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles, lack_of_room
-from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, phases_content, phases_oracles
-from polyloom.targets.tensix.options import Dest, Name
+from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, nest_oracles, phases_content, phases_oracles
+from polyloom.targets.tensix.options import FP32, Dest, Name
 from polyloom.targets.tensix.words.arrays.area import END, NARROW, element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.stages.abilities import Abilities
+from polyloom.transform.stages.array_formulas import array_formulas
+from polyloom.transform.stages.array_recomputation import recomputed_formulas
 from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.nest import sums_products
@@ -65,6 +70,8 @@ __all__ = ["CUT", "FORM", "FORMS", "Content"]
 CUT: Final = "cut"
 """The pass that leaves stages."""
 TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, arrays=ARRAYS, scalars=SCALARS)
+_FOLDING: Final = replace(TILE, folds=True)
+"""Of arrays that are computed for each place at which they are read, which are many: less is computed for each row."""
 FORMS: Final = (
     "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
     "after another such as kernels/gemm.c"
@@ -83,6 +90,8 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
     del place
     function = frontend.read_function(written.value, written.options)
     arrays = None if function is None else function.program
+    if options.format == FP32:
+        return _load_phases(function, arrays, written, options)
     if function is None or arrays is None:
         return _load_loops(written, options)
     try:
@@ -92,6 +101,9 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
             return found
     except Unlike as lack:
         reason = input_error("PL1230", lack.message, span=lack.span, help=FORMS)
+    if not any(isinstance(each, For) for each in arrays.body):
+        # Array statements in a row have shown what they are. Their equations would say no more, and take minutes.
+        return _load_nest(function, arrays, written, options)
     try:
         # Loops around array statements may still be stages, by their dependences, or phases, which take less room.
         return _load_loops(written, options)
@@ -99,6 +111,20 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
         if error.diagnostics[0].code != "PL1230":
             raise
         raise reason from None
+
+
+def _load_phases(
+    function: FunctionSource | None, arrays: ArrayProgram | None, written: Written, options: Any
+) -> Subject:
+    """Subject of loops whose products run on the vector unit, too. Errors: PL1232 for equations."""
+    if function is not None and arrays is not None and not any(isinstance(each, For) for each in arrays.body):
+        return _load_nest(function, arrays, written, options)
+    source = loops.load_source(written.value, written.options, written.watch)
+    if source.nest is None:
+        message = f"`{source.plan.name}` is equations, and fp32 takes loops, in Python or C, or whole arrays"
+        raise input_error("PL1232", message, help="write --format tf32, or leave it out")
+    vectors = phases_content(source.nest, options)
+    return _loops_subject(source, vectors, phases_oracles(source, vectors), written)
 
 
 def _lack_of_room(content: Content, arrays: ArrayProgram) -> PolyloomError | None:
@@ -113,8 +139,7 @@ def _lack_of_room(content: Content, arrays: ArrayProgram) -> PolyloomError | Non
 def _load_arrays(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:
     """Subject of a function of whole arrays, whose stages are its array operations. Raises `Unlike`."""
     start, reference = perf_counter(), function.reference
-    stages, views = cut_arrays(arrays, straighten(arrays), TILE, written.watch)
-    content = _select_stages(stages, options, views)
+    content, stages, views = _cut_whole_arrays(arrays, options, written.watch)
     of, texts = array_signature(arrays, function.nest, stages, views), source_texts([arrays.span])
     oracles = _content_oracles(content, reference, Oracle("source", "the source", reference))
     seconds = perf_counter() - start
@@ -133,9 +158,51 @@ def _load_arrays(function: FunctionSource, arrays: ArrayProgram, written: Writte
     )
 
 
+def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -> tuple[Content, Program, Views]:
+    """Stages of whole arrays: each array once, or else for each place at which it is read. Raises `Unlike`."""
+    stores = tuple(straighten(arrays))
+    forms = (
+        (TILE, array_formulas),
+        (_FOLDING, partial(recomputed_formulas, has_rows=True)),
+        (_FOLDING, partial(recomputed_formulas, has_rows=False)),
+    )
+    reasons = list[Unlike]()
+    for can, formulas_of in forms:
+        try:
+            stages, views = cut_arrays(arrays, stores, can, watch, formulas_of)
+            return _select_stages(stages, options, views), stages, views
+        except Unlike as lack:
+            reasons.append(lack)
+    # What the first form lacks is what the source says.
+    raise reasons[0]
+
+
+def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:
+    """Subject of a function of whole arrays that runs as phases of vector code. Errors: PL1232."""
+    start, nest = perf_counter(), check_with_least_sizes(function.nest)
+    vectors = phases_content(nest, options)
+    program = Oracle("source", "the source", partial(program_outputs, nest))
+    return Subject(
+        "loops",
+        vectors,
+        function.path,
+        whole_array_signature(arrays, nest),
+        nest_oracles(nest, function.reference, program, vectors),
+        perf_counter() - start,
+        texts=source_texts([arrays.span]),
+        watch=written.watch,
+        in_place=partial(runs_in_place, nest),
+        data=function.data,
+    )
+
+
 def _load_loops(written: Written, options: Any) -> Subject:
     source = loops.load_source(written.value, written.options, written.watch)
     content, oracles = _select_form(source, options, written.watch)
+    return _loops_subject(source, content, oracles, written)
+
+
+def _loops_subject(source: Source, content: Any, oracles: tuple[Oracle, ...], written: Written) -> Subject:
     of = signature.plan_signature(source.plan, source.nest)
     known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
     return Subject(
@@ -196,7 +263,11 @@ def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
 def _select_stages(program: Program, options: Any, views: Views | None = None) -> Content:
     """Arithmetic, layouts and operations of stages. Raises `Unlike`."""
     how = _select_arithmetic(program, options)
-    formulas = {s.result: select_operations(s, program) for s in program.stages if isinstance(s, Formula)}
+    formulas = {
+        s.result: select_operations(s, program)
+        for s in program.stages
+        if isinstance(s, Formula) and not isinstance(s, Fold)
+    }
     arranged = assign_layouts(program)
     return Content(program, arranged, formulas, how, views, fuse_epilogues(arranged, formulas, program, how))
 

@@ -14,10 +14,11 @@ from dataclasses import replace
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, input_error
-from polyloom.ir.stage import Program
+from polyloom.ir.stage import Product, Program
 from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.words.arrays.area import END, Area, Held, Key, Placed, datum_width
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
+from polyloom.targets.tensix.words.arrays.tiles import SIDE
 from polyloom.transform.stages.layout_assignment import Applied, Arranged
 
 
@@ -27,7 +28,7 @@ def array_shapes(program: Program, values: Mapping[str, int]) -> dict[str, tuple
     # A program of one stage may be empty: then its threads have nothing to do.
     if not program.needs_elements:
         return found
-    for name, value in values.items():
+    for name, value in values.items() if program.needs_sizes else ():
         if value < 1:
             message = f"`{name}` is {value}, and a program of several stages needs elements"
             raise input_error("PL1237", message, help="give sizes of at least 1")
@@ -65,7 +66,15 @@ def operand_areas(
     if not isinstance(each, Applied):
         factors = (each.contraction.left, each.contraction.right)
         # A computed factor is read as it was packed; an argument is laid in the factor's own format.
-        return [computed[m.array] if m.array in computed else _area(m, shapes[m.array], "factor", how) for m in factors]
+        areas = [
+            computed[m.array] if m.array in computed else _area(m, shapes[m.array], "factor", how) for m in factors
+        ]
+        if isinstance(each.stage, Product) and each.stage.is_spread:
+            areas[1] = _spread_column(areas[1])
+        return areas
+    if each.source is not None:
+        name = each.source.array
+        return [computed[name] if name in computed else _area(each.source, shapes[name], "elements", how)]
     assert formula is not None
     own = computed[each.stage.result].placed
     return [
@@ -97,6 +106,13 @@ def place_areas(found: Iterable[Area], at: int) -> dict[Key, Area]:
         )
         raise PolyloomError(Diagnostic("PL1233", message, INFEASIBLE, notes=(f"bytes of each: {sizes}",), help=help))
     return made
+
+
+def _spread_column(area: Area) -> Area:
+    """A vector as a matrix whose columns, of which one tile has place, are all this vector."""
+    p = area.placed
+    spread = replace(p, matrix=Matrix(p.matrix.array, (0,), (1,)), shape=(*p.shape, SIDE))
+    return replace(area, placed=spread, axes=(0, -1))
 
 
 def _area(matrix: Matrix, shape: tuple[int, ...], held: Held, how: Arithmetic, *, wrapped: bool = False) -> Area:

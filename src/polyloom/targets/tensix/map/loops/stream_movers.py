@@ -28,7 +28,8 @@ _READS, _ACKNOWLEDGEMENTS = 0x208, 0x204
 _PACKET = 8192
 
 
-def _packets(size: int) -> int:
+def packet_count(size: int) -> int:
+    """Packets of a request, which an NIU splits (ISA documentation, WormholeB0/NoC/MemoryMap.md)."""
     return -(-size // _PACKET)
 
 
@@ -42,10 +43,10 @@ def read_columns(s: Stream) -> Lines:
     pitch = s.column_tiles * s.factor_pitch
     column = [
         *await_count(s, PACKED, "s5", "packed"),
-        *_start_read("s3", "s1", size),
-        f"addi s6, s6, {_packets(size)}",
+        *start_read("s3", "s1", size),
+        f"addi s6, s6, {packet_count(size)}",
         *_read_epilogue_arrays(s),
-        *_await_packets("s6", _READS, "arrived"),
+        *await_packets("s6", _READS, "arrived"),
         "addi s4, s4, 1",
         "addi s5, s5, 1",
         *tell_count(s, COLUMNS, "s4"),
@@ -81,7 +82,7 @@ def _read_epilogue_arrays(s: Stream) -> Lines:
         lines += [f"li t1, {n * s.columns * s.beside_pitch:#x}", "add t1, t1, s9", f"sw t1, {_TARGET}(t0)"]
         lines += [f"li t1, {n * s.beside_pitch:#x}", "add t1, t1, s10", f"sw t1, {_ANSWER}(t0)"]
         lines += [f"sw zero, {_CONTROL}(t0)", f"li t1, {size}", f"sw t1, {_LENGTH}(t0)"]
-        lines += ["li t1, 1", f"sw t1, {_COMMAND}(t0)", f"addi s6, s6, {_packets(size)}"]
+        lines += ["li t1, 1", f"sw t1, {_COMMAND}(t0)", f"addi s6, s6, {packet_count(size)}"]
     return [*lines, f"li t1, {s.beside_pitch}", "add s9, s9, t1", *exchange("s10", "s11")]
 
 
@@ -105,16 +106,16 @@ def move_panels(s: Stream) -> Lines:
     for number in range(ahead):
         lines += _write_columns(s, f"last{number}")
     # The run ends when the last column is in DRAM.
-    blocks = s.columns * _packets(s.block_bytes)
-    return [*lines, f"li s5, {blocks}", *_await_packets("s5", _ACKNOWLEDGEMENTS, "acknowledged")]
+    blocks = s.columns * packet_count(s.block_bytes)
+    return [*lines, f"li s5, {blocks}", *await_packets("s5", _ACKNOWLEDGEMENTS, "acknowledged")]
 
 
 def _read_panel(s: Stream, name: str) -> Lines:
     size = s.panel_rows * s.product.depth * s.factor_pitch
     return [
-        *_start_read("s3", "s1", size),
-        f"addi s5, s5, {_packets(size)}",
-        *_await_packets("s5", _READS, f"{name}.arrived"),
+        *start_read("s3", "s1", size),
+        f"addi s5, s5, {packet_count(size)}",
+        *await_packets("s5", _READS, f"{name}.arrived"),
         "addi s4, s4, 1",
         *tell_count(s, PANELS, "s4"),
         *exchange("s1", "s2"),
@@ -153,10 +154,12 @@ def _write_columns(s: Stream, name: str) -> Lines:
     return counted_loop(f"{name}.columns", "s11", s.product.columns, column)
 
 
-def _start_read(source: str, target: str, size: int) -> Lines:
+def start_read(source: str, target: str, size: int) -> Lines:
+    """Read of so many bytes from DRAM into L1, by the NIU in s0."""
     lines = [f"sw {source}, {_TARGET}(s0)", f"sw {target}, {_ANSWER}(s0)", f"sw zero, {_CONTROL}(s0)"]
     return [*lines, f"li t1, {size}", f"sw t1, {_LENGTH}(s0)", "li t1, 1", f"sw t1, {_COMMAND}(s0)"]
 
 
-def _await_packets(register: str, counter: int, label: str) -> Lines:
+def await_packets(register: str, counter: int, label: str) -> Lines:
+    """Wait until a counter of the NIU in s0 has reached a register's value."""
     return [f"{label}:", f"lw t1, {counter}(s0)", f"blt t1, {register}, {label}"]

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.frontend.source import Arrays
+from polyloom.ir.stage import Fold
 from polyloom.targets.tensix.map.loops.compile import Content
+from polyloom.targets.tensix.map.loops.fold import fold_bits
 from polyloom.targets.tensix.map.loops.layout import array_shapes
 from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, formula_error, propagate_infinite
@@ -51,6 +53,8 @@ def stage_datums(each: Arranged, content: Content, shapes: Shapes, inputs: Array
         # Sums in 32 bits are packed to 16 where later stages read elements of 16.
         packs = how.sums.width < how.accumulated.width and result not in content.fused.values()
         return pack_to_16_bits(found, how.format) if packs else found
+    if isinstance(each.stage, Fold):
+        return _fold(each, each.stage, how, inputs, made)
     return _apply(content.formulas[result], how, shapes[result], inputs, made, content.fused.get(result))
 
 
@@ -61,6 +65,27 @@ def _multiply(each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays,
     )
     found = arithmetic.multiply_tiles(left, right, how.factors, how.dest, how.fidelity)
     return Placed(each.result, shapes[each.stage.result], 0, 1).unflat(found)
+
+
+def _fold(each: Applied, fold: Fold, how: Arithmetic, inputs: Arrays, made: Mapping[str, Array]) -> Array:
+    """Datums of a fold: loads and the store change no bit of a datum that is loaded."""
+    name, e = fold.reads[0], element_format(how)
+    datums = made[name] if name in made else e.encode(np.asarray(inputs[name]))
+    return e.store(fold_bits(fold.operation, e.load(_fold_axis(each, datums))))
+
+
+def _fold_axis(each: Applied, array: Array) -> Array:
+    """Array with the axis that is folded as the last one."""
+    assert each.source is not None, "a fold has a matrix"
+    return array.transpose(*each.source.rows, *each.source.columns)
+
+
+def _fold_error(each: Applied, fold: Fold, how: Arithmetic, inputs: Arrays, made: Mapping[str, Error]) -> Error:
+    """Value and error of a fold: no element of a row may be further off than the worst one is."""
+    name, e = fold.reads[0], element_format(how)
+    value, error = made[name] if name in made else _format_error(np.asarray(inputs[name]), e)
+    found = _fold_axis(each, value).max(axis=-1) if fold.operation == "maximum" else _fold_axis(each, value).min(axis=-1)
+    return found, _fold_axis(each, error).max(axis=-1)
 
 
 def _apply(
@@ -104,6 +129,8 @@ def error_bounds(content: Content, values: Mapping[str, int], inputs: Arrays) ->
             value, error = _product_error(each, how, shapes, inputs, made, packs=packs)
             placed = Placed(each.result, shape, 0, 1)
             made[each.stage.result] = placed.unflat(value), placed.unflat(error)
+        elif isinstance(each.stage, Fold):
+            made[each.stage.result] = _fold_error(each, each.stage, how, inputs, made)
         elif how.format == "i8":
             made[each.stage.result] = np.zeros(shape), np.zeros(shape)
         else:

@@ -111,7 +111,26 @@ def _function_of_bits(operation: str, dtype: ElementType) -> Function:
     return compute
 
 
+_CONNECTIVES: Final[Mapping[str, Function]] = {"or": np.maximum, "and": np.minimum}
+"""Of comparisons, which are 1 or 0, as numbers: what is true is larger."""
+
+
+def _function_of_connective(operation: str) -> Function:
+    """Connective of comparisons with their errors: a result is as uncertain as its operands."""
+    choose = _CONNECTIVES[operation]
+
+    def compute(first: Any, second: Any) -> Any:
+        one, other = (np.asarray(each, np.complex128) for each in (first, second))
+        return _as_complex(choose(one.real, other.real), np.maximum(one.imag, other.imag))
+
+    return compute
+
+
 def _function_of_errors(operation: str, dtype: ElementType) -> Function:
+    # Data of such a nest are floats, so that its integers are truth values.
+    if operation in _CONNECTIVES:
+        return _function_of_connective(operation)
+
     def compute(*operands: Any) -> Any:
         given = [np.asarray(operand, np.complex128) for operand in operands]
         return _as_complex(*formula_error(_operation_formula(operation, dtype), [(x.real, x.imag) for x in given], []))
@@ -121,6 +140,8 @@ def _function_of_errors(operation: str, dtype: ElementType) -> Function:
 
 def _function_of_rounded_errors(operation: str, dtype: ElementType) -> Function:
     """Errors about the program's own values, which its operations give; a product and sum are two of them."""
+    if operation in _CONNECTIVES:
+        return _function_of_connective(operation)
     # The error of a function of C's library counts from its exact value, for tile and program together.
     own = None if operation in ("madd", *KERNELS) else operation_function(operation, "f32")
     formula = _operation_formula(operation, dtype)

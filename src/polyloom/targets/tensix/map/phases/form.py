@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, input_error
-from polyloom.frontend.source import Arrays, Source
+from polyloom.frontend.source import Arrays, Reference, Source
 from polyloom.ir.nest import Apply, Expression, Nest, Statement, Storage, statements
 from polyloom.ir.nest_interpret import nest_signature
 from polyloom.ir.numbers import NUMPY
@@ -23,6 +23,7 @@ from polyloom.targets.tensix.map.oracle.nest_arithmetic import nest_bits, nest_e
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
 from polyloom.targets.tensix.map.phases.compile import Content
 from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
+from polyloom.targets.tensix.options import FP32
 from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.transform.parallel.integer_promotion import promote_integers
@@ -47,8 +48,8 @@ def phases_content(nest: Nest, options: Any) -> Content:
 
 def computes_in_32_bits(nest: Nest, options: Any) -> bool:
     """Whether the options ask for the one arithmetic of phases, FP32 or INT32."""
-    name = "tf32" if nest.storage[0].dtype in FLOATS else "i8"
-    return options.format in (None, name) and options.dest != 16
+    names = ("tf32", FP32) if nest.storage[0].dtype in FLOATS else ("i8",)
+    return options.format in (None, *names) and options.dest != 16
 
 
 def _mixed_types_error(storage: Sequence[Storage]) -> PolyloomError:
@@ -72,14 +73,19 @@ def _mixed_types_error(storage: Sequence[Storage]) -> PolyloomError:
 
 
 def phases_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
-    """Oracles of phases: the arranged nest in the tile's arithmetic, and the source within its bound."""
+    """Oracles of phases of a source: the arranged nest in the tile's arithmetic, and the source within its bound."""
     assert source.nest is not None, "phases are made of nests"
-    nest, packed = content.nest, element_format(content.how).packed
     program = Oracle(loops.EQUATIONS, loops.equations_name(source), partial(nest_outputs, source))
+    return nest_oracles(source.nest, source.reference, program, content)
+
+
+def nest_oracles(own: Nest, reference: Reference, program: Oracle, content: Content) -> tuple[Oracle, ...]:
+    """Oracles of phases of the nest that a source is; `program` interprets it."""
+    nest, packed = content.nest, element_format(content.how).packed
     return loop_oracles(
-        source.reference,
+        reference,
         program,
-        partial(_arithmetic, nest, nest_signature(source.nest).outputs),
+        partial(_arithmetic, nest, nest_signature(own).outputs),
         partial(_bounds, nest),
         packed,
         bound_help((), has_products=False),

@@ -15,7 +15,7 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 from polyloom.targets.tensix.words.arrays.area import END, Area, Placed
-from polyloom.targets.tensix.words.arrays.tiles import LINE, row_pitch
+from polyloom.targets.tensix.words.arrays.tiles import LINE, drop_unit_axes, row_pitch
 
 _BYTES: Final = 4
 _BEHIND: Final = 64
@@ -44,8 +44,11 @@ class Layout:
         return Area(placed, tuple(range(len(shape))), "elements")
 
 
-def row_strides(shape: Sequence[int]) -> tuple[int, ...]:
+def row_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Datums between neighbours along each dimension."""
+    own = drop_unit_axes(shape)
+    if own != shape:
+        return (*row_strides(own), *(1 for _ in shape[len(own) :]))
     strides, step = [1], row_pitch(shape[-1] if shape else 1)
     for extent in reversed(shape[1:-1] if len(shape) > 1 else ()):
         strides.append(step)

@@ -26,13 +26,16 @@ from polyloom.ir.stage import Formula, Program
 from polyloom.sets import Affine
 from polyloom.targets.tensix.map.loops.pointwise import Selector
 from polyloom.targets.tensix.map.loops.steps import SCALARS, Pointwise, Source, Spread
+from polyloom.targets.tensix.words.arrays.tiles import drop_unit_axes
 from polyloom.transform.parallel.arrangement import arrange_loops
 from polyloom.transform.parallel.contraction import contract
+from polyloom.transform.parallel.index_selections import split_index_selections
 from polyloom.transform.parallel.index_set_splitting import split_index_sets
 from polyloom.transform.parallel.machine import Machine, VectorCosts
 from polyloom.transform.parallel.specialization import specialize
 from polyloom.transform.parallel.triangular_loops import sink_parallel_loops, substitute_by_columns
 from polyloom.transform.parallel.vectorization import VectorLoops
+from polyloom.transform.stages.array_terms import apply_operation
 
 VECTORS: Final = 16
 """Operands of one statement that Dst holds side by side, with at least 16 rows for each."""
@@ -71,7 +74,7 @@ class VectorNest:
 
 def arrange_nest(nest: Nest, values: Mapping[str, int]) -> Nest:
     """Nest at its sizes, with fused products, in an order in which loops are parallel; this decides its arithmetic."""
-    split = split_index_sets(contract(specialize(nest, values)))
+    split = split_index_sets(contract(split_index_selections(specialize(nest, values))))
     return sink_parallel_loops(substitute_by_columns(arrange_loops(split, Machine())))
 
 
@@ -87,7 +90,7 @@ def vectorize(nest: Nest) -> VectorNest:
     made = replace(made, storage=tuple(expanded.storage.get(s.name, s) for s in nest.storage))
     strips = dict[str, Strip]()
     _collect_strips(made, made.body, "", chosen, strips)
-    together = frozenset(loop.name for loop in loop_nodes(made.body) if _is_independent(loop, dependences, strips))
+    together = frozenset(loop.name for loop in loop_nodes(made.body) if _is_independent(loop, dependences, strips, made))
     return VectorNest(made, strips, chosen, together, ranges)
 
 
@@ -155,7 +158,8 @@ def _term(value: Expression) -> terms.Term:
         case Constant(value=number):
             return terms.Number(number)
         case Apply(operation=operation, operands=operands, span=span):
-            return terms.Apply(operation, tuple(map(_term, operands)), span)
+            # A selection by several comparisons is one after another, for each sets the flags of lanes anew.
+            return apply_operation(operation, [*map(_term, operands)], span)
         case Index(span=span):
             return refuse("the value of a loop is a number here, which no array holds", span)
 
@@ -186,11 +190,14 @@ class _StripSelector(Selector):
         return "array", len(self.vectors) - 1
 
 
-def _is_independent(loop: Loop, dependences: LoopDependences, strips: Mapping[str, Strip]) -> bool:
+def _is_independent(loop: Loop, dependences: LoopDependences, strips: Mapping[str, Strip], nest: Nest) -> bool:
     """Whether no iteration of a loop waits for another one: none touches what another writes, nor the line of 16 bytes
     around it, which packers write as a whole; lines are those of rows.
     """
     if dependences.carried_dependence(loop.name, frozenset()) is not None:
         return False
     targets = [strips[a.name].target for a in assignments(loop.body)]
-    return not any(t.index[-1:] == () or loop.name in t.index[-1].symbols for t in targets)
+    # Rows are those of arrays without their last axes of one element, as they lie in L1 (linear_layout.py).
+    shapes = [drop_unit_axes(tuple(extent.constant for extent in nest[t.name].shape)) for t in targets]
+    lasts = [t.index[: len(shape)][-1:] for t, shape in zip(targets, shapes, strict=True)]
+    return not any(last == () or loop.name in last[0].symbols for last in lasts)

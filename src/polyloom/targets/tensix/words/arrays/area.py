@@ -69,7 +69,8 @@ class Placed:
         if self.blocks is not None:
             return prod(self.blocks.grid(self.extents)) * self.blocks.pitch
         if self.linear:
-            rows, columns = prod(self.shape[:-1]), self.shape[-1] if self.shape else 1
+            shape = tiles.drop_unit_axes(self.shape)
+            rows, columns = prod(shape[:-1]), shape[-1] if shape else 1
             return rows * tiles.row_pitch(columns) * self.width
         rows, columns = self.extents
         # Tiles are whole even at the edges of the matrix: unpackers read 1024 datums in any case.

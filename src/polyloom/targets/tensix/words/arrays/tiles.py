@@ -123,15 +123,22 @@ def row_pitch(extent: int) -> int:
     return -(-extent // LINE) * LINE
 
 
+def drop_unit_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Shape whose last axes of one element are dropped: neighbours along the axis before are neighbours in memory."""
+    while len(shape) > 1 and shape[-1] == 1:
+        shape = shape[:-1]
+    return shape
+
+
 def linear_bytes(datums: Array) -> NDArray[np.uint8]:
     """Bytes of an array, row-major, each row padded with zeros to its pitch."""
-    rows = np.ascontiguousarray(datums).reshape(-1, datums.shape[-1] if datums.ndim else 1)
+    rows = np.ascontiguousarray(datums).reshape(-1, (drop_unit_axes(datums.shape) or (1,))[-1])
     padded = np.pad(rows, ((0, 0), (0, row_pitch(rows.shape[1]) - rows.shape[1])))
     return np.ascontiguousarray(padded).view(np.uint8).ravel()
 
 
 def linear_datums(data: NDArray[np.uint8], shape: tuple[int, ...]) -> Array:
     """Datums of 32 bits of an array: the inverse of `linear_bytes`."""
-    extent = shape[-1] if shape else 1
+    extent = (drop_unit_axes(shape) or (1,))[-1]
     rows = data.view(np.uint32).reshape(-1, row_pitch(extent))[:, :extent]
     return np.ascontiguousarray(rows).reshape(shape)

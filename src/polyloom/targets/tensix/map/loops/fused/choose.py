@@ -45,6 +45,9 @@ def fuse_epilogues(
         formula = formulas.get(each.stage.result)
         if not isinstance(each, Applied) or each.wrapped or formula is None:
             continue
+        # Beside sums, tiles of arrays follow one another: none serves all columns.
+        if any(-1 in spread.axes and spread.array in program.computed for spread in formula.arrays):
+            continue
         # Dst holds the sums of one product at a time; those of earlier ones are read from L1, like arguments.
         last = [*_private_sums(each, formula, products, program)][-1:]
         made |= dict.fromkeys([each.stage.result] if last else [], *last)

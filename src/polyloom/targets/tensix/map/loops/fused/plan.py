@@ -111,10 +111,25 @@ def _fuse_stages(content: Content, fusions: Mapping[str, str], shapes: Mapping[s
 
 
 def compile_kernels(stages: Iterable[Stage], how: Arithmetic, watch: Watch | None) -> list[Stage]:
-    """Stages with the words of their vector kernels."""
-    return [
-        stage if stage.formula is None else replace(stage, kernel=_vector_words(stage, how, watch)) for stage in stages
-    ]
+    """Stages with the words of their vector kernels; equal formulas, such as those of several heads, have one kernel."""
+    known, made = dict[object, tuple[tuple[int, Place], ...]](), list[Stage]()
+    for stage in stages:
+        if stage.formula is not None:
+            key = _kernel_key(stage, how)
+            if key not in known:
+                known[key] = _vector_words(stage, how, watch)
+            stage = replace(stage, kernel=known[key])
+        made.append(stage)
+    return made
+
+
+def _kernel_key(stage: Stage, how: Arithmetic) -> object:
+    """What the words of a kernel and their places depend on: not the names of arrays."""
+    p = stage.formula
+    assert p is not None, "products alone have no kernel"
+    loads = element_loads(p, stage.sums, how) if stage.sums else None
+    places = [p.place, *(span_place(step.span or p.span) for step in p.steps)]
+    return p.dtype, p.steps, p.value, len(p.arrays), len(p.scalars), str(loads), tuple(places)
 
 
 def _vector_words(stage: Stage, how: Arithmetic, watch: Watch | None) -> tuple[tuple[int, Place], ...]:

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stages whose arrays L1 does not hold together: arguments lie in DRAM behind the tile and are read into L1 before the
+stages that need them, and what stages make takes the room of what nobody reads any more (storage allocation by
+lifetimes; first fit by the size of an interval, Gergov 1999 has its bounds).
+
+Core NC reads the arguments in the order of the stages, by NoC 1, as early as their room is free: while a stage computes,
+the arguments of the next ones arrive (software prefetching). Results stay in L1.
+
+    NC:  stage s - ahead is done -> read the arguments of stage s -> they are there
+    T0:  the arguments of stage s are there -> unpack
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from polyloom.targets.tensix.map.loops.fused.plan import Stage
+from polyloom.targets.tensix.map.loops.stream_movers import await_packets, packet_count, start_read
+from polyloom.targets.tensix.map.loops.thread import Lines
+from polyloom.targets.tensix.words.arrays.area import END, Area, Key
+from polyloom.targets.tensix.words.arrays.tiles import Blocks, tile_count, tile_pitch
+from polyloom.targets.tensix.words.dram_port import FLIT
+
+AHEAD: Final = (3, 2, 1, 0)
+"""Numbers of stages by which arguments may come before the stage that needs them."""
+DONE, ARRIVED = 8, 12
+"""Words by which cores meet, from the barrier's on: stages that T2 has done, and stages whose arguments are there."""
+_NIU: Final = "0xffb30000"
+_READS: Final = 0x208
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Argument that is read before a stage: `size` bytes from DRAM to L1."""
+
+    stage: int
+    source: int
+    target: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paged:
+    """Areas of arguments in DRAM; addresses of all areas in L1 by key; reads in the order of stages; `ahead` of them.
+    """
+
+    inputs: tuple[Area, ...]
+    where: dict[Key, Area]
+    loads: tuple[Load, ...]
+    ahead: int
+
+
+def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) -> Paged | None:
+    """Places of all areas from an address of L1 on; None where it has no room for one stage, or where datums have
+    several widths, which do not lie among each other. `outputs` are results that stay.
+    """
+    areas = {area.key: area for stage in stages for area in stage.areas}
+    if len({area.placed.width for area in areas.values()}) != 1:
+        return None
+    made = {stage.result.key for stage in stages}
+    uses = {key: [n for n, stage in enumerate(stages) if key in {a.key for a in stage.areas}] for key in areas}
+    kept = {stage.result.key for stage in stages if stage.result.placed.matrix.array in outputs}
+    for ahead in AHEAD:
+        spans = {
+            key: (at[0] if key in made else max(0, at[0] - ahead), len(stages) if key in kept else at[-1])
+            for key, at in uses.items()
+        }
+        found = _fit(areas, spans, made, first)
+        if found is not None:
+            return _placed(areas, uses, made, found, ahead)
+    return None
+
+
+def _fit(
+    areas: dict[Key, Area], spans: dict[Key, tuple[int, int]], made: Collection[Key], first: int
+) -> dict[Key, int] | None:
+    """Addresses by first fit, the largest areas first; None where one does not fit."""
+    pitch = tile_pitch(next(iter(areas.values())).placed.width)
+    base = -(-first // FLIT) * FLIT
+    found = dict[Key, tuple[int, int]]()
+    for key in sorted(areas, key=lambda each: (-areas[each].placed.size, spans[each])):
+        begin, end = spans[key]
+        # In tiles, from the base on: T0 addresses all inputs of a stage by one base and a counter.
+        count = areas[key].placed.size // pitch
+        busy = sorted(
+            place for other, place in found.items() if spans[other][0] <= end and begin <= spans[other][1]
+        )
+        at = 0
+        for low, high in busy:
+            if at + count <= low:
+                break
+            # A NoC moves to addresses that are those of DRAM modulo 32: every second tile's.
+            at = max(at, high if key in made else high + high % 2)
+        if base + (at + count) * pitch > END:
+            return None
+        found[key] = at, at + count
+    return {key: base + at * pitch for key, (at, _) in found.items()}
+
+
+def _placed(
+    areas: dict[Key, Area], uses: dict[Key, list[int]], made: Collection[Key], found: dict[Key, int], ahead: int
+) -> Paged:
+    where = {key: replace(area, placed=replace(area.placed, address=found[key])) for key, area in areas.items()}
+    inputs, loads, at = list[Area](), list[Load](), 0
+    for key in sorted((key for key in areas if key not in made), key=lambda each: uses[each][0]):
+        placed = areas[key].placed
+        rows, columns = map(tile_count, placed.extents)
+        pitch = -(-placed.size // FLIT) * FLIT
+        whole = Blocks(rows, columns, pitch)
+        inputs.append(replace(areas[key], placed=replace(placed, address=at, blocks=whole)))
+        loads.append(Load(uses[key][0], at, found[key], placed.size))
+        at += pitch
+    return Paged(tuple(inputs), where, tuple(loads), ahead)
+
+
+def read_arguments(paged: Paged, stages: int, meeting: int) -> Lines:
+    """NC's program: s1 and s2 are a place in DRAM and one in L1, s3 counts packets, s4 and s5 stages."""
+    lines = [f"li s0, {_NIU}", "li s3, 0"]
+    for number in range(stages):
+        loads = [load for load in paged.loads if load.stage == number]
+        if number > paged.ahead:
+            lines += [f"li t2, {meeting:#x}", f"li s4, {number - paged.ahead}", f"done{number}:"]
+            lines += [f"lw t1, {DONE}(t2)", f"blt t1, s4, done{number}"]
+        for load in loads:
+            lines += [f"li s1, {load.source:#x}", f"li s2, {load.target:#x}", *start_read("s1", "s2", load.size)]
+            lines += [f"li t1, {packet_count(load.size)}", "add s3, s3, t1"]
+            lines += await_packets("s3", _READS, f"arrived{number}.{load.source}")
+        if loads:
+            lines += [f"li t2, {meeting:#x}", f"li s5, {number + 1}", f"sw s5, {ARRIVED}(t2)"]
+    return lines
+
+
+def await_arguments(paged: Paged, number: int, meeting: int) -> Lines:
+    """T0's wait at the beginning of a stage that has arguments of its own."""
+    if not any(load.stage == number for load in paged.loads):
+        return []
+    return [
+        f"li s9, {meeting:#x}",
+        f"li s10, {number + 1}",
+        "arrived:",
+        f"lw s11, {ARRIVED}(s9)",
+        "blt s11, s10, arrived",
+    ]
+
