@@ -280,7 +280,7 @@ def test_vector_kernels_and_grids_step(what: str, tmp_path: Path) -> None:
     """They go forwards and back, end where the source does, and in the cycle of a run."""
     if what == "kernel":
         instance = pl.compile("examples/sfpi/kernels.py:leaky_relu", on="tensix").prepare_instance({})
-        given = {"slope": 0x3DCCCCCD}
+        given: dict[str, int] = {"slope": 0x3DCCCCCD}
     else:
         (tmp_path / "product.py").write_text(PRODUCT)
         instance = pl.compile(tmp_path / "product.py", on="tensix:wormhole:1x2").prepare_instance({"N": 40})
@@ -295,7 +295,7 @@ def test_vector_kernels_and_grids_step(what: str, tmp_path: Path) -> None:
     of.execute("stepi 9")
     assert told(of) == later
     assert of.execute("until-wrong")[0].startswith("no stored value differs")
-    cycles = instance.run(**given).cycles
+    cycles = instance.run(given).cycles
     assert cycles is not None and abs(of.session.cycle - cycles) <= 1
 
 

@@ -241,6 +241,7 @@ class _Reader:
         self.stores = 0
         self.last: tuple[Element, int] | None = None
         self.newest = dict[Element, int]()
+        self.times = dict[tuple[Element, int], int]()
         self.values = dict[int, tuple[Any, tuple[Element, int] | None, bool]]()
         self.seen = 0
         # Prints that no store before them has the iteration of: the next store may have it.
@@ -261,7 +262,7 @@ class _Reader:
 
     def _store(self) -> None:
         self.last = self.reference.order[self.stores]
-        self.newest[self.last[0]] = self.last[1]
+        self.newest[self.last[0]], self.times[self.last] = self.last[1], self.stores
         self.stores += 1
         self.flush(self.last)
 
@@ -304,8 +305,11 @@ class _Reader:
         event = PrintEvent(made, iteration, values, stored, plain)  # pyright: ignore[reportArgumentType]: columns of triples
         self.values.clear()
         self.seen = 0
-        if self.last is not None and self._is_of(iteration, self.last):
-            self.timeline.add(event, self.last)
+        # A printed value of this iteration says more than what else was stored before the print.
+        own = [made for made in stored if made is not None and self._is_of(iteration, made)]
+        latest = max(own, key=lambda made: self.times[made]) if own else self.last
+        if latest is not None and self._is_of(iteration, latest):
+            self.timeline.add(event, latest)
         else:
             self.waiting.append(event)
 

@@ -8,6 +8,7 @@ from functools import partial
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import adapter_text
 from polyloom.frontend.c.calls.ignore import remove_ignored
+from polyloom.frontend.c.calls.prints import read_prints, remove_prints
 from polyloom.frontend.c.calls.recursion import check_recursion
 from polyloom.frontend.c.canonical import File, canonicalize
 from polyloom.frontend.c.canonical.word_unions import replace_word_unions, word_unions
@@ -17,7 +18,6 @@ from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.function_nest import build_nest
 from polyloom.frontend.c.narrow.functions import narrow_functions
-from polyloom.frontend.c.prints import read_prints, remove_prints
 from polyloom.frontend.c.reachable_functions import read_reachable
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators

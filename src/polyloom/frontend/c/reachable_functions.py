@@ -17,8 +17,8 @@ from typing import Final, TypeVar
 from polyloom.diagnostics import PolyloomError
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.ignore import remove_ignored
-from polyloom.frontend.c.prints import remove_prints
-from polyloom.frontend.c.tokens import COMMENTS, TOKEN
+from polyloom.frontend.c.calls.prints import remove_prints
+from polyloom.frontend.c.calls.tokens import COMMENTS, TOKEN
 from polyloom.frontend.source import Options
 
 T = TypeVar("T")

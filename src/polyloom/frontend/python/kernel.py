@@ -191,12 +191,13 @@ class Kernel:
             return None
         text, node = find_definition(self.function)
         function = self._resolve(text, with_assignments(node))
-        lower = with_deep_stack(lambda is_indirect: lower_kernel(function, infer_types(function), indirect=is_indirect))
+        types = with_deep_stack(infer_types)(function)
+        lower = with_deep_stack(lower_kernel)
         try:
-            return Observed(expand_calls(lower(False)), self.nest, self.prints)
+            return Observed(expand_calls(lower(function, types)), self.nest, self.prints)
         except PolyloomError:
             # Indices that are data: what is wrong otherwise is met again.
-            return Observed(expand_calls(lower(True)), self.indirect, self.prints)
+            return Observed(expand_calls(lower(function, types, indirect=True)), self.indirect, self.prints)
 
     @cached_property
     def _resolved_function(self) -> Function:

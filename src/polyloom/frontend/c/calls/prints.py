@@ -13,7 +13,7 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 from polyloom.files import read_source
-from polyloom.frontend.c.tokens import COMMENTS, TOKEN
+from polyloom.frontend.c.calls.tokens import COMMENTS, TOKEN
 from polyloom.frontend.prints import CONVERSION, Print, local_name
 from polyloom.frontend.source import Options
 
