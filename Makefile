@@ -47,15 +47,18 @@ native-test: .venv/installed .venv/tools
 	PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir $(SANITIZED) --output-on-failure --no-tests=error
 	$(BIN)/python -m tests.fuzz.fuzzing --build
 
-# The package as users get it, without the editable install: -S leaves out the hook that redirects to src.
+# The package as users get it, without the editable install: -S leaves out the hook that redirects to src. Then README's
+# first screen, word by word, in an empty environment.
 wheel-test: .venv/installed .venv/tools
-	rm -rf $(WHEEL)
-	$(PIP) --no-build-isolation --no-deps --target $(WHEEL) .
+	rm -rf $(WHEEL) build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel .
+	$(PIP) --no-deps --target $(WHEEL) build/wheel/*.whl
 	cd $(WHEEL) && export PYTHONPATH="$$PWD:$$($(CURDIR)/$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" && \
 	  polyloom="$(CURDIR)/$(BIN)/python -S -m polyloom" && \
 	  $$polyloom run polyloom/examples/bits.pla N=16 --on tcpa:paper:1x3 && \
 	  case "$$($$polyloom device --include)" in "$$PWD"/*) ;; *) echo "the device library is not that of the wheel" >&2; exit 1;; esac && \
 	  $(CC) -std=c11 -ffreestanding -fsyntax-only -Wall -Werror -I"$$($$polyloom device --include)" $$($$polyloom device --sources)
+	$(BIN)/python -m tests.install.first_screen build/wheel/*.whl
 
 # PYTHONS: the Pythons whose wheels are made; TRIED: those that install one into an empty environment and run gemm.
 PYTHONS ?= $(PYTHON)
@@ -75,8 +78,9 @@ sdist: .venv/tools
 release-notes:
 	@$(PYTHON) packaging/notes.py "$(TAG)"
 
-# The site, in build/docs: open index.html.
-docs: .venv/tools
+# The site, in build/docs: open index.html. First its gallery: runs of all examples, which are kept in build/site.
+docs: .venv/installed .venv/tools
+	$(BIN)/python -m tests.docs.gallery build/site/gallery $(JOBS)
 	$(BIN)/python -m sphinx -W -n --keep-going -q -j $(JOBS) -b html docs build/docs
 
 bench: .venv/installed .venv/tools

@@ -34,6 +34,9 @@ myst_heading_anchors = 4
 html_theme = "furo"
 html_title = "Polyloom"
 html_static_path = ["static"]
+# What `make docs` runs before: pages of examples, and what stands of them on gallery.md.
+_GALLERY: Final = _ROOT / "build" / "site"
+html_extra_path = [str(_GALLERY)] if _GALLERY.is_dir() else list[str]()
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
@@ -78,7 +81,13 @@ def _codes(text: str) -> str:
     return "\n\n".join([*parts, ""])
 
 
-_CHANGED: Final = {"index": _contents, "errors": _codes}
+def _gallery(text: str) -> str:
+    """gallery.md with the pages that were made, as HTML, since they are no pages of Sphinx."""
+    made = _GALLERY / "gallery" / "index.html"
+    return f"{text}\n{made.read_text(encoding='utf-8')}" if made.is_file() else text
+
+
+_CHANGED: Final = {"index": _contents, "errors": _codes, "gallery": _gallery}
 """Pages of which the build makes more."""
 
 

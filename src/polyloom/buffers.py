@@ -16,7 +16,7 @@ _BUFFERS: ContextVar[Mapping[str, str] | None] = ContextVar("buffers", default=N
 
 
 @contextmanager
-def unsaved(texts: Mapping[str, str]) -> Generator[None]:
+def unsaved_buffers(texts: Mapping[str, str]) -> Generator[None]:
     """Context in which the files of these paths have these texts."""
     token = _BUFFERS.set(texts)
     try:

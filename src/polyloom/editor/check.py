@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any, Final, Literal
 
 from polyloom import api, frontend
-from polyloom.buffers import unsaved
+from polyloom.buffers import unsaved_buffers
 from polyloom.diagnostics import Diagnostic, PolyloomError, Source, input_error
 from polyloom.editor.hints import Hint, loop_hints
 from polyloom.files import read_source
@@ -65,7 +65,7 @@ def check(request: Request) -> Iterator[Stage]:
     """Stages of a check, each as soon as it is known; that of the machine only where one is named, and where the
     language has no errors."""
     file = frontend.source_file(request.path)
-    with nullcontext() if request.text is None else unsaved({file: request.text}):
+    with nullcontext() if request.text is None else unsaved_buffers({file: request.text}):
         first = _timed_stage("language", lambda: _check_language(request))
         yield first
         if request.on is not None and not first.has_errors:

@@ -52,7 +52,7 @@ class Server:
             types.TEXT_DOCUMENT_DID_CHANGE: self._change,
             types.TEXT_DOCUMENT_DID_CLOSE: self._close,
             types.TEXT_DOCUMENT_INLAY_HINT: self._hints,
-            types.SHUTDOWN: self._shut_down,
+            types.SHUTDOWN: self._cancel_checks,
         }
         for name, handler in handlers.items():
             # pygls writes attributes on its handlers, which methods cannot have.
@@ -73,7 +73,7 @@ class Server:
             document.worker.cancel()
         self._publish(uri, None, [])
 
-    def _shut_down(self, params: None) -> None:
+    def _cancel_checks(self, params: None) -> None:
         del params
         for document in self._documents.values():
             document.worker.cancel()

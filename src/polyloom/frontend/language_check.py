@@ -71,7 +71,7 @@ def _check_mlir(path: str, options: Options) -> Iterator[Findings]:
 
 def _check_function(function: FunctionSource) -> tuple[Diagnostic, ...]:
     """Findings of a function whose nest may have data as indices."""
-    return _demoted(lambda: checked_nest(function), lambda: checked_nest(function, indirect=True))
+    return _demote_refusals(lambda: checked_nest(function), lambda: checked_nest(function, indirect=True))
 
 
 def _check_c(path: str, options: Options) -> Iterator[Findings]:
@@ -86,11 +86,13 @@ def _check_c(path: str, options: Options) -> Iterator[Findings]:
             own = replace(options, function=name)
             yield (
                 name,
-                _demoted(lambda own=own: frontend.c_nest(path, own), lambda own=own: frontend.ssa(path, own, 1)),
+                _demote_refusals(
+                    lambda own=own: frontend.c_nest(path, own), lambda own=own: frontend.ssa(path, own, 1)
+                ),
             )
 
 
-def _demoted(read: Callable[[], object], otherwise: Callable[[], object]) -> tuple[Diagnostic, ...]:
+def _demote_refusals(read: Callable[[], object], otherwise: Callable[[], object]) -> tuple[Diagnostic, ...]:
     """Findings of one way to read a function; warnings where another way has none."""
     found = _findings(read)
     if not found or _findings(otherwise):
