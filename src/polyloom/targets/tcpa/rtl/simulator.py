@@ -36,6 +36,9 @@ _OPTIONS: Final = (
 )
 _SHARED: Final = ("bank", "domain", "element", "lane")
 """Modules with many instances, of whose code Verilator makes one copy if no instance names a wire of another one."""
+_INSIDE: Final = ("fifo", "unit")
+"""Modules that become part of the code of their element, however many there are: a call and copies of ports take longer
+than what they do."""
 _CONTROL: Final = "ports.vlt"
 _PORT: Final = re.compile(r"\b(?:input|output)(?: reg)?(?: \[[^]]*])? (\w+)")
 _COMMON: Final = frozenset(
@@ -100,9 +103,9 @@ def build_simulator(
 
 
 def port_control() -> str:
-    """Control file of Verilator ("Configuration files", public_flat_rd): the ports of shared modules are kept, so that
-    their wires are not replaced by those of neighbours. A port that is kept is copied in every cycle; and each wire
-    with a clock would be a clock of its own.
+    """Control file of Verilator ("Configuration files", inline, public_flat_rd): the ports of shared modules are kept,
+    so that their wires are not replaced by those of neighbours. A port that is kept is copied in every cycle; and each
+    wire with a clock would be a clock of its own.
     """
     ports = (
         (name, port)
@@ -110,7 +113,8 @@ def port_control() -> str:
         for port in _PORT.findall((LIBRARY / f"{name}.v").read_text("utf-8"))
         if port not in _COMMON | _COMMON_OF.get(name, set[str]())
     )
-    return "\n".join(["`verilator_config", *(f'public_flat_rd -module "{m}*" -var "{p}"' for m, p in ports), ""])
+    kept = (f'public_flat_rd -module "{module}*" -var "{port}"' for module, port in ports)
+    return "\n".join(["`verilator_config", *(f'inline -module "{name}*"' for name in _INSIDE), *kept, ""])
 
 
 def simulate(simulator: Simulator, runs: Sequence[BusRun], *, observed: bool = True) -> list[Events]:
