@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays mlir onnx device mutations golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays mlir onnx device mutations programs golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -160,6 +160,12 @@ MUTATIONS ?= 40
 SEED ?= 1
 mutations: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tcpa.rtl.mutation_table $(MUTATIONS) $(SEED)
+
+# PROGRAMS random programs, and CHANGED files of such programs with one byte changed, on a circuit beside the model.
+PROGRAMS ?= 1000
+CHANGED ?= 10000
+programs: .venv/installed .venv/tools
+	$(BIN)/python -m tests.targets.tcpa.rtl.program_table $(PROGRAMS) $(CHANGED)
 
 # Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
 device: .venv/installed .venv/tools

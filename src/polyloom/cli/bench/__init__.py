@@ -39,6 +39,10 @@ _OPTIONS: Final = {"peer": "is compared with no emulator", "liberty": "counts no
 """Options of single tables, and what is true of the others."""
 
 
+_ALONE: Final = frozenset(("clock",))
+"""Tables that are measured only by name: they take a quarter of an hour, and a tool that no other one needs."""
+
+
 def _table_rows(name: str, given: Mapping[str, str]) -> Iterable[Row]:
     """Rows of a table. Errors: PL0801 for an option that it does not have."""
     for option in given:
@@ -54,7 +58,9 @@ def _takes_option(name: str, option: str) -> bool:
 
 
 def arguments(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help=f"one of {', '.join(tables())}; all without it")
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", help=f"one of {', '.join(tables())}; all but clock without it"
+    )
     parser.add_argument("--peer", metavar="PATH", help="minion: the vendor's emulator, which runs the same programs")
     help = "rtl: a library of cells in the Liberty format, in which areas are then given"
     parser.add_argument("--liberty", metavar="FILE", help=help)
@@ -68,7 +74,7 @@ def execute(options: Request) -> Answer:
         option = next(iter(given))
         name = next(n for n in tables() if _takes_option(n, option))
         raise usage_error(f"--{option} is of one table", f"write `polyloom bench {name} --{option} PATH`")
-    names = [options.name] if options.name is not None else list(tables())
+    names = [options.name] if options.name is not None else [n for n in tables() if n not in _ALONE]
     measured = {name: _table_rows(name, given) for name in names}
     if options.json:
         with status_line(options.quiet) as shown:

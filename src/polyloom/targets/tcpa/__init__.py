@@ -35,6 +35,7 @@ ENTRY: Final = Entry(
     | {
         "rtl": "polyloom.cli.tcpa.rtl_figures:rows",
         "cosim": "polyloom.cli.tcpa.cosim_figures:rows",
+        "clock": "polyloom.cli.tcpa.clock_figures:rows",
         "whole_time": "polyloom.cli.tcpa.time_figures:rows",
         "energy": "polyloom.cli.tcpa.energy_figures:rows",
     },

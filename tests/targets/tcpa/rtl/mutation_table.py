@@ -20,12 +20,12 @@ from random import Random
 from subprocess import CalledProcessError
 from typing import Final
 
+from tests.targets.tcpa.rtl.changed_words import changed_programs
 from tests.targets.tcpa.rtl.conftest import tiny_circuit
 from tests.targets.tcpa.rtl.floats.floats_bench import build_bench, equals_golden
 from tests.targets.tcpa.rtl.floats.golden_floats import E4M3
 from tests.targets.tcpa.rtl.mutations import Mutation, mutations
 from tests.targets.tcpa.rtl.random_programs import random_program
-from tests.targets.tcpa.rtl.test_cosimulation import changed_programs
 
 from polyloom import temporary
 from polyloom.diagnostics import PolyloomError

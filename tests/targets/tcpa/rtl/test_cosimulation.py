@@ -3,38 +3,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.targets.tcpa.rtl.changed_words import DIFFERS, EQUAL, compare_changed
 from tests.targets.tcpa.rtl.conftest import TINY
 from tests.targets.tcpa.rtl.random_programs import random_program
-from tests.targets.tcpa.sabotage.words import repaired
 
 from polyloom import api
-from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import cosimulation, cosimulation_steps
 from polyloom.targets.tcpa.cosimulation import Step, run_steps
 from polyloom.targets.tcpa.cosimulation_steps import compare_steps
 from polyloom.targets.tcpa.rtl.configuration_changes import Loading, changed_words, load_image, make_image
 from polyloom.targets.tcpa.rtl.observed_runs import Comparison, Fault, ObservedRun, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator
-from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.words import concrete_file
 
 KERNELS = Path(__file__).with_name("kernels")
-FIRST_BYTE = 60
-"""After the header and the section table."""
-LONG = 20_000
-"""Cycles after which a changed configuration is left alone."""
 
 
 def _instance(name: str, sizes: dict[str, int]) -> bytes:
@@ -166,70 +158,17 @@ def test_more_random_programs(simulator: Simulator, first: int) -> None:
     _compare_random(simulator, range(first, first + 100))
 
 
-def _is_long(data: bytes) -> bool:
-    concrete = concrete_file.decode(data)
-    delays = (concrete.controller.start, *(g.delay for g in concrete.generators))
-    return max(concrete.controller.steps * concrete.initiation_interval, *delays) > LONG
-
-
-def _meets_other_type(simulator: Simulator, data: bytes) -> bool:
-    """Whether a value meets an instruction of another type: the model's words of 64 bits then hold a sign that those
-    of 32 bits do not."""
-    try:
-        model.execute(
-            [(model.load(data, simulator.circuit.machine), 0, 0, [])], simulator.circuit.machine, check_only=True
-        )
-    except PolyloomError as error:
-        return error.diagnostics[0].code == "PL0626"
-    return False
-
-
-def changed_programs(data: bytes, seed: int, count: int) -> Iterator[bytes]:
-    """Files with one byte changed, which still read and are not long."""
-    random = Random(seed)
-    while count:
-        words, at = bytearray(data), random.randrange(FIRST_BYTE, len(data))
-        words[at] = random.choice((words[at] ^ 1 << random.randrange(8), (words[at] + 1) % 256, words[at] - 1 & 255))
-        changed = repaired(bytes(words))
-        count -= 1
-        try:
-            if not _is_long(changed):
-                yield changed
-        except PolyloomError:
-            continue
-
-
-def _compare_changed(simulator: Simulator, seeds: range, changes: int) -> Counter[str]:
-    """What became of programs with a changed byte."""
-    kinds = Counter[str]()
-    for seed in seeds:
-        data, inputs = random_program(simulator.circuit.machine, seed)
-        for changed in changed_programs(data, seed, changes):
-            try:
-                found = cosimulation.compare_runs(simulator, changed, inputs)
-            except PolyloomError as error:
-                # The circuit lacks a register, or two instructions write one.
-                assert error.diagnostics[0].code in ("PL0640", "PL0705"), error
-                kinds["refused"] += 1
-                continue
-            if found.difference is not None and _meets_other_type(simulator, changed):
-                kinds["type"] += 1
-                continue
-            assert found.difference is None, seed
-            kinds["equal" if found.fault is None else f"fault {found.fault.cause}"] += 1
-    return kinds
-
-
 def test_changed_words_fault_in_one_cycle(simulator: Simulator) -> None:
-    found = _compare_changed(simulator, range(100, 108), 8)
-    assert found["equal"] > 15
+    found = compare_changed(simulator, range(100, 108), 8)
+    assert not found[DIFFERS]
+    assert found[EQUAL] > 15
     assert sum(n for kind, n in found.items() if kind.startswith("fault")) > 6
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(2000, 3000, 100))
 def test_more_changed_words(simulator: Simulator, first: int) -> None:
-    _compare_changed(simulator, range(first, first + 100), 10)
+    assert not compare_changed(simulator, range(first, first + 100), 10)[DIFFERS]
 
 
 def test_differences_are_found(simulator: Simulator) -> None:

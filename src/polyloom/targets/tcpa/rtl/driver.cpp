@@ -78,21 +78,21 @@ void run(Circuit& array, std::vector<Record>& records) {
         };
         if (observed) {
             each(PORT(array, issue), ELEMENTS * UNITS,
-                 [&](unsigned n) { note(issue, n, bits(PORT(array, pc), n * PC_BITS, PC_BITS), 0); });
+                 [&](unsigned n) { note(issue, n, bits(PORT(array, pc), n * 16, 16), 0); });
             each(PORT(array, done), ELEMENTS * LANES,
                  [&](unsigned n) { note(result, n, bits(PORT(array, value), n * 32, 32), 0); });
             each(PORT(array, write), BANKS, [&](unsigned n) {
-                note(bank_write, n, bits(PORT(array, write_address), n * BANK_BITS, BANK_BITS),
+                note(bank_write, n, bits(PORT(array, write_address), n * 32, 32),
                      bits(PORT(array, write_value), n * 32, 32));
             });
         }
-        each(PORT(array, fault), ELEMENTS * 18, [&](unsigned n) { note(fault, n / 18, n % 18, 0), failed = true; });
-        each(PORT(array, bank_fault), BANKS * 18,
-             [&](unsigned n) { note(bank_fault, n / 18, n % 18, 0), failed = true; });
+        each(PORT(array, fault), ELEMENTS * 32, [&](unsigned n) { note(fault, n / 32, n % 32, 0), failed = true; });
+        each(PORT(array, bank_fault), BANKS * 32,
+             [&](unsigned n) { note(bank_fault, n / 32, n % 32, 0), failed = true; });
         tick(array);
         if (bits(PORT(array, ended), 0, 1)) {
             settle(array);
-            each(PORT(array, fault), ELEMENTS * 18, [&](unsigned n) { note(fault, n / 18, n % 18, 1); });
+            each(PORT(array, fault), ELEMENTS * 32, [&](unsigned n) { note(fault, n / 32, n % 32, 1); });
             note(ended, 0, uint64_t(double(std::clock() - begin) * 1e6 / CLOCKS_PER_SEC), 0);
         }
     }

@@ -34,10 +34,18 @@ _OPTIONS: Final = (
     *("--cc", "--exe", "--build", "--prefix", "Varray", "--top-module", TOP, "--Mdir", "built"),
     *("--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast", "--x-initial", "fast"),
 )
-_SHARED: Final = ("bank", "domain", "element", "fifo", "lane", "unit")
+_SHARED: Final = ("bank", "domain", "element", "lane")
 """Modules with many instances, of whose code Verilator makes one copy if no instance names a wire of another one."""
+_INSIDE: Final = ("fifo", "unit")
+"""Modules that become part of the code of their element, however many there are: a call and copies of ports take longer
+than what they do."""
 _CONTROL: Final = "ports.vlt"
-_PORT: Final = re.compile(r"\b(?:input|output)(?: reg)?(?: \[[^]]*])? (?!clk\b|reset\b|clear\b)(\w+)")
+_PORT: Final = re.compile(r"\b(?:input|output)(?: reg)?(?: \[[^]]*])? (\w+)")
+_COMMON: Final = frozenset(
+    ("clk", "reset", "clear", "load_kind", "load_number", "load_unit", "load_at", "load_part", "load_word", "interval")
+)
+"""Ports that lead to one wire in all instances: the copy names that wire."""
+_COMMON_OF: Final = {"bank": {"load", "ahead", "on"}, "element": {"load", "ended"}}
 _RECORD: Final = np.dtype([(n, np.uint32) for n in ("event", "cycle", "place", "first", "second")])
 
 
@@ -95,11 +103,18 @@ def build_simulator(
 
 
 def port_control() -> str:
-    """Control file of Verilator ("Configuration files", public_flat_rd): the ports of shared modules are kept, so that
-    their wires are not replaced by those of neighbours. Clocks are: each wire with a clock would be one of its own.
+    """Control file of Verilator ("Configuration files", inline, public_flat_rd): the ports of shared modules are kept,
+    so that their wires are not replaced by those of neighbours. A port that is kept is copied in every cycle; and each
+    wire with a clock would be a clock of its own.
     """
-    ports = ((name, port) for name in _SHARED for port in _PORT.findall((LIBRARY / f"{name}.v").read_text("utf-8")))
-    return "\n".join(["`verilator_config", *(f'public_flat_rd -module "{m}*" -var "{p}"' for m, p in ports), ""])
+    ports = (
+        (name, port)
+        for name in _SHARED
+        for port in _PORT.findall((LIBRARY / f"{name}.v").read_text("utf-8"))
+        if port not in _COMMON | _COMMON_OF.get(name, set[str]())
+    )
+    kept = (f'public_flat_rd -module "{module}*" -var "{port}"' for module, port in ports)
+    return "\n".join(["`verilator_config", *(f'inline -module "{name}*"' for name in _INSIDE), *kept, ""])
 
 
 def simulate(simulator: Simulator, runs: Sequence[BusRun], *, observed: bool = True) -> list[Events]:
@@ -143,9 +158,7 @@ def _sizes(circuit: Circuit) -> str:
         "ELEMENTS": elements,
         "UNITS": len(circuit.machine.units),
         "LANES": len(circuit.lanes),
-        "PC_BITS": circuit.bits("instruction_words") + 1,
         "BANKS": circuit.ports * circuit.capacity("channels"),
-        "BANK_BITS": circuit.bits("bank_words"),
         "SETTLE": 4 * elements * circuit.machine.hop_delay + 8,
     }
     return "".join(f"constexpr unsigned {name} = {value};\n" for name, value in sizes.items())

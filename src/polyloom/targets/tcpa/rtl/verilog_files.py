@@ -67,7 +67,7 @@ def machine_header(circuit: Circuit) -> str:
     lines = [f"// SPDX-License-Identifier: Apache-2.0\n// The machine '{c.machine.name}'."]
     lines += [f"parameter {name} = {value}," for name, value in sizes.items()]
     lines += [
-        "parameter FIFOS = FD + ID, REGISTERS = RD + FIFOS, DEST = RD + FD + OD, WIRE = WORD + 2, N = ROWS * COLUMNS,",
+        "parameter FIFOS = FD + ID, REGISTERS = RD + FIFOS, DEST = RD + FD + OD, N = ROWS * COLUMNS,",
         "parameter SOURCES = OD + 4 * CHANNELS, SINKS = ID + 4 * CHANNELS,",
         "parameter PORTS = 2 * (ROWS + COLUMNS), BANKS = PORTS * CHANNELS, DRAIN = 260 + HOP * 4 * N * CHANNELS,",
         "// Words of an instruction.",

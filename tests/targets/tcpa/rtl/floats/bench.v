@@ -15,18 +15,18 @@ module bench #(
             localparam EXP = f == 0 ? 4 : f == 3 ? 8 : 5, MAN = f == 0 ? 3 : f == 1 ? 2 : f == 2 ? 10 : 23;
             localparam HIGH = EXP + MAN;
             float_alu #(.EXP(EXP), .MAN(MAN)) alu (
-                .operation(operation), .a(a[HIGH:0]), .b(b[HIGH:0]), .c(c[HIGH:0]), .integer_word(a),
+                .enable(1'b1), .operation(operation), .a(a[HIGH:0]), .b(b[HIGH:0]), .c(c[HIGH:0]), .integer_word(a),
                 .is_signed(is_signed), .result(results[32*f+:32]));
             float_alu #(.EXP(EXP), .MAN(MAN), .MULTIPLIES(0), .TO_INTEGER(0), .FROM_INTEGER(0)) without_product (
-                .operation(operation), .a(a[HIGH:0]), .b(b[HIGH:0]), .c(c[HIGH:0]), .integer_word(a),
+                .enable(1'b1), .operation(operation), .a(a[HIGH:0]), .b(b[HIGH:0]), .c(c[HIGH:0]), .integer_word(a),
                 .is_signed(is_signed), .result(adders[32*f+:32]));
             wire [HIGH:0] first, second, third;
             float_divider #(.EXP(EXP), .MAN(MAN)) at_once (
-                .clk(clk), .start(start), .root(operation == 22), .a(a[HIGH:0]), .b(b[HIGH:0]), .result(first));
+                .clk(clk), .start(start), .active(1'b1), .root(operation == 22), .a(a[HIGH:0]), .b(b[HIGH:0]), .result(first));
             float_divider #(.EXP(EXP), .MAN(MAN), .LATENCY(5)) in_five (
-                .clk(clk), .start(start), .root(operation == 22), .a(a[HIGH:0]), .b(b[HIGH:0]), .result(second));
+                .clk(clk), .start(start), .active(1'b1), .root(operation == 22), .a(a[HIGH:0]), .b(b[HIGH:0]), .result(second));
             float_divider #(.EXP(EXP), .MAN(MAN), .LATENCY(31)) in_many (
-                .clk(clk), .start(start), .root(operation == 22), .a(a[HIGH:0]), .b(b[HIGH:0]), .result(third));
+                .clk(clk), .start(start), .active(1'b1), .root(operation == 22), .a(a[HIGH:0]), .b(b[HIGH:0]), .result(third));
             assign quotients[32*f+:32] = first;
             assign slows[32*f+:32] = second;
             assign slowests[32*f+:32] = third;

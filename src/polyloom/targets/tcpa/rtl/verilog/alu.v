@@ -44,7 +44,7 @@ module alu #(
             float_alu #(
                 .ADDS(ADDS), .MULTIPLIES(MULTIPLIES), .TO_INTEGER(TO_INTEGER), .FROM_INTEGER(FROM_INTEGER)
             ) float_alu (
-                .operation(operation), .a(a), .b(b), .c(c), .integer_word(own), .is_signed(is_signed),
+                .enable(computes), .operation(operation), .a(a), .b(b), .c(c), .integer_word(own), .is_signed(is_signed),
                 .result(float_result));
             assign result = computes ? float_result : integer_result;
         end else

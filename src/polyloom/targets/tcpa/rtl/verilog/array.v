@@ -9,10 +9,10 @@ module array #(
     input load, input [51:0] load_address, input [31:0] load_word,
     input run,
     output ended,
-    output [N*18-1:0] fault, output [BANKS*18-1:0] bank_fault,
-    output [N*UNITS-1:0] issue, output [N*UNITS*(PC+1)-1:0] pc, output [N*LANES-1:0] done,
+    output [N*32-1:0] fault, output [BANKS*32-1:0] bank_fault,
+    output [N*UNITS-1:0] issue, output [N*UNITS*16-1:0] pc, output [N*LANES-1:0] done,
     output [N*LANES*WORD-1:0] value,
-    output [BANKS-1:0] write, output [BANKS*BANK-1:0] write_address, output [BANKS*WORD-1:0] write_value
+    output [BANKS-1:0] write, output [BANKS*32-1:0] write_address, output [BANKS*WORD-1:0] write_value
 );
     // The bus reaches every word of the configuration, so that it has registers where it enters.
     reg write_word, go;
@@ -34,7 +34,9 @@ module array #(
     end
 
     wire [SIGNALS+1:0] control;
-    wire [CHANNELS*WIRE-1:0] out [0:4*N-1], in [0:4*N-1], enter [0:PORTS-1], leave [0:PORTS-1];
+    wire [CHANNELS*WORD-1:0] out [0:4*N-1], in [0:4*N-1], enter [0:PORTS-1], leave [0:PORTS-1];
+    // Of each channel, whether anything drives it, then whether it carries a token.
+    wire [2*CHANNELS-1:0] out_flags [0:4*N-1], in_flags [0:4*N-1], enter_flags [0:PORTS-1], leave_flags [0:PORTS-1];
     wire [N-1:0] halted;
     wire [BANKS-1:0] finished;
     // Tokens on wires arrive, and results leave the units, before what is left counts.
@@ -72,10 +74,12 @@ module array #(
                     .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(word),
                     .step(mine[SIGNALS+1]), .past(mine[SIGNALS]), .signals(mine[SIGNALS-1:0]), .ended(ended),
                     .in({in[4*I+3], in[4*I+2], in[4*I+1], in[4*I]}),
+                    .in_flags({in_flags[4*I+3], in_flags[4*I+2], in_flags[4*I+1], in_flags[4*I]}),
                     .out({out[4*I+3], out[4*I+2], out[4*I+1], out[4*I]}),
-                    .issue(issue[UNITS*I+:UNITS]), .pc(pc[UNITS*(PC+1)*I+:UNITS*(PC+1)]),
+                    .out_flags({out_flags[4*I+3], out_flags[4*I+2], out_flags[4*I+1], out_flags[4*I]}),
+                    .issue(issue[UNITS*I+:UNITS]), .pc(pc[UNITS*16*I+:UNITS*16]),
                     .done(done[LANES*I+:LANES]), .value(value[LANES*WORD*I+:LANES*WORD]), .halted(halted[I]),
-                    .fault(fault[18*I+:18]));
+                    .fault(fault[32*I+:32]));
                 for (s = 0; s < 4; s = s + 1) begin : sides
                     localparam EDGE = s == 0 ? r == 0 : s == 1 ? c == COLUMNS - 1 : s == 2 ? r == ROWS - 1 : c == 0,
                                PORT = s == 0 ? c : s == 1 ? COLUMNS + r : s == 2 ? COLUMNS + ROWS + c
@@ -83,9 +87,13 @@ module array #(
                                OTHER = s == 0 ? I - COLUMNS : s == 1 ? I + 1 : s == 2 ? I + COLUMNS : I - 1;
                     if (EDGE) begin : border
                         assign leave[PORT] = out[4*I+s];
+                        assign leave_flags[PORT] = out_flags[4*I+s];
                         assign in[4*I+s] = enter[PORT];
+                        assign in_flags[4*I+s] = enter_flags[PORT];
                     end else begin : link
-                        hop hop (.clk(clk), .reset(reset), .in(out[4*OTHER+(s^2)]), .out(in[4*I+s]));
+                        hop hop (
+                            .clk(clk), .reset(reset), .in(out[4*OTHER+(s^2)]), .in_flags(out_flags[4*OTHER+(s^2)]),
+                            .out(in[4*I+s]), .out_flags(in_flags[4*I+s]));
                     end
                 end
             end
@@ -97,9 +105,10 @@ module array #(
                     .clk(clk), .clear(clear), .reset(reset), .index(B[15:0]), .load(write_word), .load_kind(kind),
                     .load_number(number),
                     .load_unit(of_unit), .load_at(at), .load_part(part), .load_word(word),
-                    .interval(interval), .ahead(go), .on(on), .in(leave[r][WIRE*c+:WIRE]),
-                    .out(enter[r][WIRE*c+:WIRE]), .write(write[B]), .address(write_address[BANK*B+:BANK]),
-                    .value(write_value[WORD*B+:WORD]), .finished(finished[B]), .fault(bank_fault[18*B+:18]));
+                    .interval(interval), .ahead(go), .on(on), .in(leave[r][WORD*c+:WORD]),
+                    .in_token(leave_flags[r][c]), .out(enter[r][WORD*c+:WORD]), .out_token(enter_flags[r][c]),
+                    .drives(enter_flags[r][CHANNELS+c]), .write(write[B]), .address(write_address[32*B+:32]),
+                    .value(write_value[WORD*B+:WORD]), .finished(finished[B]), .fault(bank_fault[32*B+:32]));
             end
         end
     endgenerate

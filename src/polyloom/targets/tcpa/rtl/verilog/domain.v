@@ -39,10 +39,11 @@ module domain #(
                     for (n = 0; n < SETS; n = n + 1)
                         if (digit < low[n] || digit > high[n]) misses_digit[n] = 1;
             end
-            always @(posedge clk) begin
-                if (load && load_part == d) low[load_at] <= load_word[DIGIT-1:0];
-                if (load && load_part == DIMS + d) high[load_at] <= load_word[DIGIT-1:0];
-            end
+            always @(posedge clk)
+                if (load) begin
+                    if (load_part == d) low[load_at] <= load_word[DIGIT-1:0];
+                    if (load_part == DIMS + d) high[load_at] <= load_word[DIGIT-1:0];
+                end
         end
     endgenerate
     always @* begin

@@ -8,9 +8,10 @@ module element #(
     input load, input [3:0] load_kind, input [15:0] load_number, input [7:0] load_unit, input [15:0] load_at,
     input [7:0] load_part, input [31:0] load_word,
     input step, input past, input [SIGNALS-1:0] signals, input ended,
-    input [4*CHANNELS*WIRE-1:0] in, output [4*CHANNELS*WIRE-1:0] out,
-    output [UNITS-1:0] issue, output [UNITS*(PC+1)-1:0] pc, output [LANES-1:0] done, output [LANES*WORD-1:0] value,
-    output halted, output reg [17:0] fault
+    input [4*CHANNELS*WORD-1:0] in, input [8*CHANNELS-1:0] in_flags,
+    output [4*CHANNELS*WORD-1:0] out, output [8*CHANNELS-1:0] out_flags,
+    output [UNITS-1:0] issue, output [UNITS*16-1:0] pc, output [LANES-1:0] done, output [LANES*WORD-1:0] value,
+    output halted, output reg [31:0] fault
 );
     // What the map of the configuration gives this element; class 0 is an empty tile.
     reg [15:0] tile_class, wrapper_number;
@@ -25,16 +26,16 @@ module element #(
 
     wire [UNITS-1:0] running, outside;
     wire [UNITS*10-1:0] opcode;
-    wire [UNITS*DEST-1:0] to;
-    wire [UNITS*3*WORD-1:0] operands;
-    wire [UNITS*3*REGISTERS-1:0] reads;
+    wire [DEST-1:0] to [0:UNITS-1];
+    wire [3*WORD-1:0] operands [0:UNITS-1];
+    wire [REGISTERS-1:0] reads [0:UNITS-1], reads_twice [0:UNITS-1];
     reg [RD*WORD-1:0] general;
     reg [RD-1:0] defined;
     // The numbering of sources: rd, fd, id.
     wire [REGISTERS*WORD-1:0] registers;
     assign registers[0+:RD*WORD] = general;
     wire [LANES-1:0] hit, busy, zero;
-    wire [LANES*DEST-1:0] written;
+    wire [DEST-1:0] written [0:LANES-1];
     genvar u, l, f;
     generate
         for (u = 0; u < UNITS; u = u + 1) begin : units
@@ -42,95 +43,113 @@ module element #(
                 .clk(clk), .clear(clear), .reset(reset), .load(of_class && load_kind == 1 && load_unit == u),
                 .load_at(load_at[PC-1:0]), .load_part(load_part), .load_word(load_word),
                 .on(on), .signals(signals), .registers(registers), .running(running[u]),
-                .outside(outside[u]), .issue(issue[u]), .pc(pc[(PC+1)*u+:PC+1]), .opcode(opcode[10*u+:10]),
-                .to(to[DEST*u+:DEST]), .operands(operands[3*WORD*u+:3*WORD]),
-                .reads(reads[3*REGISTERS*u+:3*REGISTERS]));
+                .outside(outside[u]), .issue(issue[u]), .pc(pc[16*u+:PC+1]), .opcode(opcode[10*u+:10]),
+                .to(to[u]), .operands(operands[u]), .read(reads[u]), .read_twice(reads_twice[u]));
+            if (PC < 15) assign pc[16*u+15:16*u+PC+1] = 0;
         end
         for (l = 0; l < LANES; l = l + 1) begin : lanes
             localparam U = LANE_UNIT[8*l+:8];
             lane #(.KNOWN(LANE_KNOWN[656*l+:656]), .LATENCY(LANE_LATENCY[8*l+:8]), .BLOCKING(LANE_BLOCKING[l])) lane (
                 .clk(clk), .reset(reset), .issue(issue[U]), .opcode(opcode[10*U+:10]),
-                .operands(operands[3*WORD*U+:3*WORD]), .to(to[DEST*U+:DEST]), .hit(hit[l]), .busy(busy[l]),
-                .zero(zero[l]), .done(done[l]), .value(value[WORD*l+:WORD]), .written(written[DEST*l+:DEST]));
+                .operands(operands[U]), .to(to[U]), .hit(hit[l]), .busy(busy[l]),
+                .zero(zero[l]), .done(done[l]), .value(value[WORD*l+:WORD]), .written(written[l]));
         end
     endgenerate
 
     // All units together: who reads, who pops, who writes, and whether two do so at once.
-    reg [FIFOS-1:0] popped, popped_twice;
-    reg [RD-1:0] read;
-    reg [DEST-1:0] wrote, wrote_twice, taken;
-    // Of each destination, the set of lanes that write it, which has one at most, and that lane.
-    reg [DEST*LANES-1:0] writers;
-    reg [DEST*8-1:0] writer;
+    reg [REGISTERS-1:0] read, read_twice;
+    reg [DEST-1:0] wrote, wrote_twice;
     wire [DEST*WORD-1:0] result;
     reg [UNITS-1:0] unit_hit, unit_busy;
-    integer n, d;
+    integer n;
     always @* begin
-        popped = 0;
-        popped_twice = 0;
         read = 0;
+        read_twice = 0;
+        for (n = 0; n < UNITS; n = n + 1) begin
+            read_twice = read_twice | reads_twice[n] | read & reads[n];
+            read = read | reads[n];
+        end
         unit_hit = 0;
         unit_busy = 0;
         wrote = 0;
         wrote_twice = 0;
-        writers = 0;
-        writer = 0;
-        taken = 0;
-        for (n = 0; n < 3 * UNITS; n = n + 1) begin
-            popped_twice = popped_twice | popped & reads[REGISTERS*n+RD+:FIFOS];
-            popped = popped | reads[REGISTERS*n+RD+:FIFOS];
-            read = read | reads[REGISTERS*n+:RD];
-        end
-        // Of two lanes that write one register the last one does.
-        for (n = LANES - 1; n >= 0; n = n - 1) begin
+        for (n = 0; n < LANES; n = n + 1) begin
             unit_hit[LANE_UNIT[8*n+:8]] = unit_hit[LANE_UNIT[8*n+:8]] | hit[n];
             unit_busy[LANE_UNIT[8*n+:8]] = unit_busy[LANE_UNIT[8*n+:8]] | busy[n];
-            wrote_twice = wrote_twice | wrote & written[DEST*n+:DEST];
-            taken = written[DEST*n+:DEST] & ~wrote;
-            wrote = wrote | written[DEST*n+:DEST];
-            if (taken != 0)
-                for (d = 0; d < DEST; d = d + 1)
-                    if (taken[d]) begin
-                        writers[LANES*d+n] = 1;
-                        writer[8*d+:8] = n;
-                    end
+            wrote_twice = wrote_twice | wrote & written[n];
+            wrote = wrote | written[n];
         end
     end
+    wire [FIFOS-1:0] popped = read[REGISTERS-1:RD];
 
+`ifdef SYNTHESIS
+    // Of each destination, the set of lanes that write it, which has one at most.
+    reg [LANES*DEST-1:0] writers;
+    reg [DEST-1:0] taken;
+    integer d;
+    always @* begin
+        taken = 0;
+        // Of two lanes that write one register the last one does.
+        for (n = LANES - 1; n >= 0; n = n - 1) begin
+            for (d = 0; d < DEST; d = d + 1) writers[LANES*d+n] = written[n][d] & ~taken[d];
+            taken = taken | written[n];
+        end
+    end
     generate
         for (f = 0; f < DEST; f = f + 1) begin : results
-            selector #(.COUNT(LANES), .WIDTH(WORD), .INDEX(8)) selector (
-                .chosen(writers[LANES*f+:LANES]), .index(writer[8*f+:8]), .words(value), .word(result[WORD*f+:WORD]));
+            selector #(.COUNT(LANES), .WIDTH(WORD), .INDEX(1)) selector (
+                .chosen(writers[LANES*f+:LANES]), .index(1'b0), .words(value), .word(result[WORD*f+:WORD]));
         end
     endgenerate
+`else
+    // The same for a simulator: most lanes write nothing.
+    reg [DEST*WORD-1:0] results;
+    integer d;
+    assign result = results;
+    always @* begin
+        results = 0;
+        for (n = 0; n < LANES; n = n + 1)
+            if (written[n] != 0)
+                for (d = 0; d < DEST; d = d + 1)
+                    if (written[n][d]) results[WORD*d+:WORD] = value[WORD*n+:WORD];
+    end
+`endif
 
     always @(posedge clk)
         if (reset) defined <= 0;
-        else begin
+        else if (wrote[RD-1:0] != 0) begin
             defined <= defined | wrote[RD-1:0];
             for (n = 0; n < RD; n = n + 1)
                 if (wrote[n]) general[WORD*n+:WORD] <= result[WORD*n+:WORD];
         end
 
-    wire [SOURCES*WIRE-1:0] sources;
-    wire [SINKS*WIRE-1:0] sinks;
-    wire [FIFOS-1:0] live, full, any, push;
-    assign sources[OD*WIRE+:4*CHANNELS*WIRE] = in;
-    assign out = sinks[ID*WIRE+:4*CHANNELS*WIRE];
+    wire [SOURCES*WORD-1:0] sources;
+    wire [SOURCES-1:0] source_tokens, source_driven;
+    wire [SINKS*WORD-1:0] sinks;
+    wire [SINKS-1:0] sink_tokens, sink_driven;
+    wire [FIFOS-1:0] full, any, push, live;
+    assign sources = {in, result[WORD*(RD+FD)+:WORD*OD]};
+    assign out = sinks[WORD*ID+:4*CHANNELS*WORD];
+    assign source_tokens[OD-1:0] = wrote[RD+FD+:OD];
+    assign source_driven[OD-1:0] = {OD{tile_class != 0}};
+    assign push = {sink_tokens[ID-1:0], wrote[RD+:FD]};
+    assign live = {sink_driven[ID-1:0], {FD{1'b1}}};
     wrapper wrapper (
-        .clk(clk), .clear(clear), .load_at(load_at), .load_word(load_word), .sources(sources), .sinks(sinks),
+        .clk(clk), .clear(clear), .load_at(load_at), .load_word(load_word), .sources(sources), .tokens(source_tokens),
+        .driven(source_driven), .sinks(sinks), .sink_tokens(sink_tokens), .sink_driven(sink_driven),
         .load(load && (load_kind == 3 && load_number == wrapper_number || load_kind == 4 && load_number == index)));
     generate
-        for (f = 0; f < OD; f = f + 1) begin : outputs
-            assign sources[WIRE*f+:WIRE] = {tile_class != 0, wrote[RD+FD+f], result[WORD*(RD+FD+f)+:WORD]};
+        for (f = 0; f < 4; f = f + 1) begin : sides
+            assign source_tokens[OD+CHANNELS*f+:CHANNELS] = in_flags[2*CHANNELS*f+:CHANNELS];
+            assign source_driven[OD+CHANNELS*f+:CHANNELS] = in_flags[2*CHANNELS*f+CHANNELS+:CHANNELS];
+            assign out_flags[2*CHANNELS*f+:CHANNELS] = sink_tokens[ID+CHANNELS*f+:CHANNELS];
+            assign out_flags[2*CHANNELS*f+CHANNELS+:CHANNELS] = sink_driven[ID+CHANNELS*f+:CHANNELS];
         end
         for (f = 0; f < FIFOS; f = f + 1) begin : fifos
             localparam SINK = f < FD ? 0 : f - FD, FEEDBACK = f < FD ? RD + f : 0;
             reg [FIFO:0] depth;
             wire [FIFO:0] count;
-            wire [WORD-1:0] in_word = f < FD ? result[WORD*FEEDBACK+:WORD] : sinks[WIRE*SINK+:WORD];
-            assign live[f] = f < FD || sinks[WIRE*SINK+WORD+1];
-            assign push[f] = f < FD ? wrote[FEEDBACK] : sinks[WIRE*SINK+WORD];
+            wire [WORD-1:0] in_word = f < FD ? result[WORD*FEEDBACK+:WORD] : sinks[WORD*SINK+:WORD];
             assign full[f] = count > depth;
             assign any[f] = |count;
             fifo fifo (
@@ -138,7 +157,9 @@ module element #(
                 .head(registers[WORD*(RD+f)+:WORD]), .count(count));
             always @(posedge clk)
                 if (clear) depth <= 0;
-                else if (of_class && load_kind == 2 && load_at == f) depth <= load_word[FIFO:0];
+                else if (of_class && load_kind == 2) begin
+                    if (load_at == f) depth <= load_word[FIFO:0];
+                end
         end
     endgenerate
 
@@ -149,9 +170,9 @@ module element #(
         fault = 0;
         fault[0] = |full;
         fault[1] = |(popped & ~any & live);
-        fault[2] = |popped_twice;
+        fault[2] = |read_twice[REGISTERS-1:RD];
         fault[3] = |(popped & ~any & ~live);
-        fault[4] = |(read & ~defined);
+        fault[4] = |(read[RD-1:0] & ~defined);
         fault[5] = collided;
         fault[7] = |(issue & unit_busy);
         fault[8] = |(issue & ~unit_hit);

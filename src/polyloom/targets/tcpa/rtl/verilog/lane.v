@@ -16,6 +16,7 @@ module lane #(
     wire float_divides = FLOAT_DIVIDES && opcode[3:0] == 3 && (opcode[9:4] == 4 || is_root);
     wire [WORD-1:0] a = operands[0+:WORD], b = operands[WORD+:WORD], c = operands[2*WORD+:WORD];
     wire [WORD-1:0] result, quotient, float_quotient;
+    wire float_active;
     assign hit = issue && opcode < 656 && KNOWN[opcode];
     assign zero = hit && divides && b == 0;
     alu #(.KNOWN(KNOWN)) alu (.opcode(opcode), .a(a), .b(b), .c(c), .result(result));
@@ -27,10 +28,11 @@ module lane #(
             assign quotient = 0;
         if (FLOAT_DIVIDES)
             float_divider #(.LATENCY(LATENCY), .ROOTS(ROOTS)) float_divider (
-                .clk(clk), .start(hit), .root(is_root), .a(a), .b(b), .result(float_quotient));
+                .clk(clk), .start(hit), .active(float_active), .root(is_root), .a(a), .b(b), .result(float_quotient));
         else
             assign float_quotient = 0;
         if (LATENCY == 1) begin : at_once
+            assign float_active = hit;
             assign busy = 0;
             assign done = hit;
             assign value = divides ? quotient : float_divides ? float_quotient : result;
@@ -38,6 +40,7 @@ module lane #(
         end else begin : later
             reg [LATENCY-2:0] valid, by_division, by_float_division;
             reg [(LATENCY-1)*(WORD+DEST)-1:0] stages;
+            assign float_active = hit && float_divides || |(valid & by_float_division);
             assign busy = BLOCKING && |valid;
             assign done = valid[LATENCY-2];
             wire [WORD-1:0] waited;

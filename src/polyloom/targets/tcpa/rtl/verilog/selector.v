@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one of COUNT words whose bit in `chosen` is 1, which `index` names, too; 0 if no bit is. Synthesis gets a sum of
-// products, two words per LUT4, where a tree of multiplexers takes twice as many; a simulator looks the word up.
+// The one of COUNT words whose bit in `chosen` is 1, which `index` names, too; any word if no bit is. Synthesis gets a sum
+// of products, two words per LUT4, where a tree of multiplexers takes twice as many; a simulator looks the word up.
 module selector #(
     parameter COUNT = 2, parameter WIDTH = 32, parameter INDEX = 1, parameter [COUNT-1:0] ALLOWED = {COUNT{1'b1}}
 ) (
@@ -16,6 +16,6 @@ module selector #(
             if (ALLOWED[n] && chosen[n]) sum = sum | words[WIDTH*n+:WIDTH];
     end
 `else
-    assign word = chosen != 0 ? words[WIDTH*index+:WIDTH] : 0;
+    assign word = words[WIDTH*index+:WIDTH];
 `endif
 endmodule

@@ -11,11 +11,12 @@ module unit #(
     input load, input [PC-1:0] load_at, input [7:0] load_part, input [31:0] load_word,
     input on, input [SIGNALS-1:0] signals, input [REGISTERS*WORD-1:0] registers,
     output reg running, output outside, output issue, output reg [PC:0] pc,
-    output [9:0] opcode, output [DEST-1:0] to, output [3*WORD-1:0] operands, output [3*REGISTERS-1:0] reads
+    output [9:0] opcode, output [DEST-1:0] to, output [3*WORD-1:0] operands,
+    output [REGISTERS-1:0] read, output [REGISTERS-1:0] read_twice
 );
     localparam SELECT = 4 + (DEST + 31) / 32, TARGET = SELECT + (FLAGS + 3) / 4;
     localparam [REGISTERS-1:0] ONE = 1;
-    wire [32*PARTS-1:0] word;
+    reg [32*PARTS-1:0] word;
     // Whether the unit has a program at all.
     reg present;
     reg [FLAGS-1:0] code;
@@ -31,6 +32,10 @@ module unit #(
     assign issue = active && !pc[PC] && opcode != 10'h3f0;
     assign to = word[32*4+:DEST];
 
+    wire [REGISTERS-1:0] a = sources[0].own, b = sources[1].own, c = sources[2].own;
+    assign read = a | b | c;
+    assign read_twice = a & b | (a | b) & c;
+
     always @* begin
         code = 0;
         for (n = 0; n < FLAGS; n = n + 1)
@@ -42,27 +47,29 @@ module unit #(
             wire [31:0] immediate = word[32*(p+1)+:32];
             wire [INDEX-1:0] index = immediate[INDEX-1:0];
             wire is_immediate = word[10+2*p+:2] == 3;
-            wire [REGISTERS-1:0] read = issue && !is_immediate ? ONE << index : 0;
-            assign reads[REGISTERS*p+:REGISTERS] = read;
+            wire [REGISTERS-1:0] own = issue && !is_immediate ? ONE << index : 0;
             if (p < OPERANDS) begin : operand
                 wire [WORD-1:0] register;
                 selector #(.COUNT(REGISTERS), .WIDTH(WORD), .INDEX(INDEX)) selector (
-                    .chosen(read), .index(index), .words(registers), .word(register));
+                    .chosen(own), .index(index), .words(registers), .word(register));
                 assign operands[WORD*p+:WORD] = issue && is_immediate ? immediate : register;
             end else
                 assign operands[WORD*p+:WORD] = 0;
         end
-        for (p = 0; p < PARTS; p = p + 1) begin : parts
-            // Programs are loaded before they run.
-            (* no_rw_check *) reg [31:0] memory [0:(1<<PC)-1];
-            reg [31:0] read;
-            assign word[32*p+:32] = read;
-            always @(posedge clk) begin
-                if (load && load_part == p) memory[load_at] <= load_word;
-                read <= memory[next[PC-1:0]];
-            end
-        end
     endgenerate
+    // Programs are loaded before they run.
+    (* no_rw_check *) reg [32*PARTS-1:0] memory [0:(1<<PC)-1];
+    always @(posedge clk) begin
+`ifdef SYNTHESIS
+        // Places are constants, so that these are enables of block RAM.
+        for (n = 0; n < PARTS; n = n + 1)
+            if (load && load_part == n) memory[load_at][32*n+:32] <= load_word;
+`else
+        // The same with one place, which a simulator has to keep until the end of the cycle.
+        if (load && load_part < PARTS) memory[load_at][32*load_part+:32] <= load_word;
+`endif
+        if (present) word <= memory[next[PC-1:0]];
+    end
     always @(posedge clk) begin
         pc <= reset ? 0 : next;
         if (clear) present <= 0;

@@ -5,7 +5,7 @@ module float_alu #(
     parameter EXP = 8, parameter MAN = 23,
     parameter ADDS = 1, parameter MULTIPLIES = 1, parameter TO_INTEGER = 1, parameter FROM_INTEGER = 1
 ) (
-    input [5:0] operation, input [EXP+MAN:0] a, b, c, input [31:0] integer_word, input is_signed,
+    input enable, input [5:0] operation, input [EXP+MAN:0] a, b, c, input [31:0] integer_word, input is_signed,
     output reg [31:0] result
 );
     localparam [EXP+MAN:0] ONE = {2'b0, {EXP-1{1'b1}}, {MAN{1'b0}}};
@@ -20,7 +20,8 @@ module float_alu #(
     generate
         if (ADDS || MULTIPLIES)
             float_fma #(.EXP(EXP), .MAN(MAN), .MULTIPLIES(MULTIPLIES)) fma (
-                .a(a), .b(factor), .c(addend), .result(sum));
+                .enable(enable && (multiplies || operation == 1 || operation == 2)), .a(a), .b(factor), .c(addend),
+                .result(sum));
         else
             assign sum = 0;
         if (TO_INTEGER)
@@ -35,7 +36,7 @@ module float_alu #(
             // A place more, so that the lowest bit is none of the number.
             wire [32:0] magnitude = {negative ? 0 - integer_word : integer_word, 1'b0};
             float_round #(.EXP(EXP), .MAN(MAN), .WIDTH(33)) round (
-                .sign(negative), .significand(magnitude), .exponent(-16'sd1), .word(converted));
+                .sign(negative), .significand(operation == 33 ? magnitude : 33'd0), .exponent(-16'sd1), .word(converted));
         end else
             assign converted = 0;
     endgenerate

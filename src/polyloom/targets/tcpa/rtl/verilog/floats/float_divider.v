@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Restoring division and square root (Handbook of Floating-Point Arithmetic, 2nd ed., 8.6 and 8.7, in radix 2) of a blocking
 // lane: in each of LATENCY cycles as many bits as needed, all of them in one cycle where LATENCY is 1. `result` holds in
-// the last of the cycles.
+// the last of the cycles, in all of which `active` is 1.
 module float_divider #(
     parameter EXP = 8, parameter MAN = 23, parameter LATENCY = 1, parameter ROOTS = 1
 ) (
-    input clk, input start, input root, input [EXP+MAN:0] a, b, output [EXP+MAN:0] result
+    input clk, input start, input active, input root, input [EXP+MAN:0] a, b, output [EXP+MAN:0] result
 );
     // One bit more than the significand, as a quotient may begin with 0, and one to round by.
     localparam P = MAN + 1, BITS = (P + 1 + LATENCY) / LATENCY, ALL = BITS * LATENCY, REST = ALL + 3;
@@ -25,6 +25,7 @@ module float_divider #(
     always @* begin
         zeros_a = FRACTION;
         zeros_b = FRACTION;
+        if (start)
         for (n = 0; n < P; n = n + 1) begin
             if (part_a[n]) zeros_a = FRACTION - n;
             if (part_b[n]) zeros_b = FRACTION - n;
@@ -63,6 +64,9 @@ module float_divider #(
         radicand = !start ? kept_radicand : pairs[0] ? {digits_a, 1'b0} : {1'b0, digits_a};
         rest = !start ? kept_rest : is_root ? 0 : digits_a;
         quotient = start ? 0 : kept_quotient;
+        trial = 0;
+        if (!active) {rest, quotient} = 0;
+        else
         for (m = 0; m < BITS; m = m + 1) begin
             rest = now_root ? {rest[REST-3:0], radicand[P-:2]} : {rest[REST-2:0], 1'b0};
             trial = now_root ? {quotient, 2'b01} : {divisor, 1'b0};

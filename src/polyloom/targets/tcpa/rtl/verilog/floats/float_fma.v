@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // a * b + c rounded once (IEEE 754-2019, 5.4.1); without MULTIPLIES a + c. The product stays in its place, the addend is
 // shifted to the right from above it (Handbook of Floating-Point Arithmetic, 2nd ed., 8.5), and what falls out is one bit.
+// The result counts where `enable` is 1.
 module float_fma #(
     parameter EXP = 8, parameter MAN = 23, parameter MULTIPLIES = 1
 ) (
-    input [EXP+MAN:0] a, b, c, output [EXP+MAN:0] result
+    input enable, input [EXP+MAN:0] a, b, c, output [EXP+MAN:0] result
 );
     // Three places below the product: its lowest bit after a subtraction, guard, and rest.
     localparam P = MAN + 1, PRODUCT = MULTIPLIES ? 2 * P : P, BELOW = 3, WIDTH = BELOW + PRODUCT + 2 + P;
@@ -23,26 +24,43 @@ module float_fma #(
         .word(c), .sign(sign_c), .exponent(exponent_c), .significand(part_c), .is_zero(zero_c),
         .is_infinite(infinite_c), .is_nan(nan_c));
 
-    wire [PRODUCT-1:0] product = MULTIPLIES ? part_a * {{P{1'b0}}, part_b} : part_a;
-    wire signed [15:0] unit = (MULTIPLIES ? exponent_a + exponent_b - BIAS - FRACTION : exponent_a) - BIAS - FRACTION;
-    wire signed [15:0] addend_unit = exponent_c - BIAS - FRACTION;
     wire sign = MULTIPLIES ? sign_a ^ sign_b : sign_a;
     wire opposite = sign ^ sign_c;
     wire infinite = infinite_a || MULTIPLIES && infinite_b;
     wire invalid = nan_a || nan_c || infinite && infinite_c && opposite
                 || MULTIPLIES && (nan_b || infinite_a && zero_b || zero_a && infinite_b);
 
-    // A product that is far below the addend, or 0, is but the rest.
-    wire signed [15:0] right = ABOVE - (addend_unit - unit);
-    wire far = right < 0 || product == 0;
-    wire [WIDTH-1:0] addend, lost, total;
-    assign {addend, lost} = {part_c, {2*WIDTH-P{1'b0}}} >> (far ? 16'sd0 : right > ALL ? ALL : right);
-    wire [WIDTH:0] x = far ? |product : product << BELOW;
-    wire [WIDTH:0] z = {1'b0, addend[WIDTH-1:1], addend[0] || |lost};
-    wire [WIDTH:0] difference = x - z;
-    wire less = opposite && difference[WIDTH];
-    wire [WIDTH:0] sum = !opposite ? x + z : less ? 0 - difference : difference;
-    wire signed [15:0] sum_unit = far ? addend_unit - ABOVE - BELOW : unit - BELOW;
+    reg [PRODUCT-1:0] product;
+    reg signed [15:0] unit, addend_unit, right, sum_unit;
+    reg far, less;
+    reg [WIDTH-1:0] addend, lost;
+    reg [WIDTH:0] x, z, difference, sum;
+    always @* begin
+        product = 0;
+        {unit, addend_unit, right, sum_unit} = 0;
+        {far, less} = 0;
+        {addend, lost} = 0;
+        x = 0;
+        z = 0;
+        difference = 0;
+        sum = 0;
+        // A simulator computes nothing in cycles without such an operation.
+        if (enable) begin
+            product = MULTIPLIES ? part_a * {{P{1'b0}}, part_b} : part_a;
+            unit = (MULTIPLIES ? exponent_a + exponent_b - BIAS - FRACTION : exponent_a) - BIAS - FRACTION;
+            addend_unit = exponent_c - BIAS - FRACTION;
+            // A product that is far below the addend, or 0, is but the rest.
+            right = ABOVE - (addend_unit - unit);
+            far = right < 0 || product == 0;
+            {addend, lost} = {part_c, {2*WIDTH-P{1'b0}}} >> (far ? 16'sd0 : right > ALL ? ALL : right);
+            x = far ? |product : product << BELOW;
+            z = {1'b0, addend[WIDTH-1:1], addend[0] || |lost};
+            difference = x - z;
+            less = opposite && difference[WIDTH];
+            sum = !opposite ? x + z : less ? 0 - difference : difference;
+            sum_unit = far ? addend_unit - ABOVE - BELOW : unit - BELOW;
+        end
+    end
     wire sum_sign = opposite && sum == 0 ? 1'b0 : less ? sign_c : sign;
     wire [EXP+MAN:0] rounded;
     float_round #(.EXP(EXP), .MAN(MAN), .WIDTH(WIDTH + 1)) round (
