@@ -2,7 +2,7 @@
 """Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
 
     equations -> products for divisions by powers of two -> several iterations in one where units stand idle
-      -> relays where registers are short -> reduced dependence graph
+      -> direct reads of what is handed on too slowly -> relays where registers are short -> reduced dependence graph
       -> fewer moves where these bound the interval
       -> additions on multipliers where these are free
       -> copies for late readers of a value that has too many
@@ -32,6 +32,7 @@ from polyloom.targets.tcpa.map import lifetimes, pass_forms, symbolic_tables, us
 from polyloom.targets.tcpa.map.allocate import list_allocations, list_scan_orders
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
+from polyloom.targets.tcpa.map.direct_reads import read_directly
 from polyloom.targets.tcpa.map.fanout import split_fanout
 from polyloom.targets.tcpa.map.move_elimination import eliminate_moves
 from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
@@ -80,6 +81,7 @@ def compile_program(
         usual = replace(usual, relays=relays, moves=moves, unroll=partial(unroll_where_idle, machine=machine))
         usual = replace(usual, divisions=partial(reduce_divisions, machine=machine))
         usual = replace(usual, fanout=partial(split_fanout, machine=machine))
+        usual = replace(usual, reads=partial(read_directly, machine=machine))
 
     def run_mapping(rewrites: _Rewrites) -> Symbolic:
         return run_passes(program, _passes(machine, mapping, candidates, tell, rewrites, changed), watch)
@@ -139,6 +141,7 @@ class _Rewrites:
 
     divisions: Callable[[Program], Program] = _keep_program
     unroll: Callable[[Program], Program] = _keep_program
+    reads: Callable[[Program], Program] = _keep_program
     relays: Callable[[Program], Program] = _keep_program
     moves: Callable[[Graph], Graph] = _keep_graph
     balance: Callable[[Graph], Graph] = _keep_graph
@@ -167,6 +170,7 @@ def _passes(
         Pass("equations", lambda program: program, pass_forms.EQUATIONS),
         Pass("divisions", record_rewrite("divisions"), pass_forms.EQUATIONS),
         Pass("unroll", record_rewrite("unroll"), pass_forms.EQUATIONS),
+        Pass("reads", record_rewrite("reads"), pass_forms.EQUATIONS),
         Pass("relays", record_rewrite("relays"), pass_forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
         Pass("moves", record_rewrite("moves"), pass_forms.GRAPH),
@@ -180,7 +184,7 @@ def _passes(
 
 
 PASSES: Final = (
-    *("equations", "divisions", "unroll", "relays", "graph", "moves", "balance", "fanout", "copies"),
+    *("equations", "divisions", "unroll", "reads", "relays", "graph", "moves", "balance", "fanout", "copies"),
     *("schedules", "candidates", "tables"),
 )
 """The names of all passes, in their order."""

@@ -10,7 +10,7 @@ a channel and a bank per element, and twice as many would fit on half as large a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,7 +39,8 @@ EQUATIONS: Final = 40
 def unroll_where_idle(program: Program, machine: Machine) -> Program:
     """Unroll-and-jam by the balance of units (Carr, Ding and Sweany 1996): the program with so many iterations in one
     that the bound of the interval per iteration is least; as it is where that gains little."""
-    if len(program.dimensions) < 3 or not _has_many_units(program, machine) or _streams(program):
+    arrays = {a.name for a in (*program.inputs, *program.outputs)}
+    if len(program.dimensions) < 3 or not _has_many_units(program, machine) or count_streams(program, arrays):
         return program
     best, least = program, _interval(program, machine)
     for factor in FACTORS:
@@ -92,15 +93,16 @@ def _has_many_units(program: Program, machine: Machine) -> bool:
     return all(len(machine.find_units(e.operation, e.dtype)) > 1 for e in program.equations)
 
 
-def _streams(program: Program) -> bool:
-    """Whether an access of an array is executed in iterations of full dimension, not on a face of the space."""
-    arrays = {a.name for a in (*program.inputs, *program.outputs)}
+def count_streams(program: Program, arrays: Collection[str]) -> int:
+    """Equations that access one of the arrays in iterations of full dimension, not on a face of the space: each takes a
+    channel and a bank per element."""
     domain = parameter_set(program.assumptions, program.parameters)
+    found = 0
     for equation in program.equations:
         names = {equation.target.name, *(o.name for o in equation.operands if isinstance(o, Reference))}
-        if names & arrays and not _is_face(condition_points(program, equation.condition).intersect_params(domain)):
-            return True
-    return False
+        points = condition_points(program, equation.condition).intersect_params(domain)
+        found += not names.isdisjoint(arrays) and not _is_face(points)
+    return found
 
 
 def _is_face(points: isl.Set) -> bool:
@@ -126,6 +128,12 @@ def _dimensions(program: Program) -> Iterator[str]:
 
 def _divides(program: Program, dimension: str, factor: int) -> bool:
     """Whether the extent is a constant multiple of the factor."""
-    at, points = program.dimensions.index(dimension), condition_points(program, program.space)
-    most, least = points.dim_max_val(at), points.dim_min_val(at)
-    return most.is_int() and least.is_int() and not least.to_python() % factor and not (most.to_python() + 1) % factor
+    extent = constant_extent(program, program.dimensions.index(dimension))
+    return bool(extent) and not extent % factor
+
+
+def constant_extent(program: Program, dimension: int) -> int:
+    """Extent of a dimension that starts at 0, for all values of the parameters; 0 where it depends on them."""
+    points = condition_points(program, program.space)
+    most, least = points.dim_max_val(dimension), points.dim_min_val(dimension)
+    return most.to_python() + 1 if most.is_int() and least.is_zero() else 0
