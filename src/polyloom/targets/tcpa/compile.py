@@ -40,6 +40,7 @@ from polyloom.targets.tcpa.map.register_demand import check_demand, check_output
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
 from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, list_schedules, recheck_schedule
+from polyloom.targets.tcpa.map.streams import narrower_allocations
 from polyloom.targets.tcpa.map.strength_reduction import reduce_divisions
 from polyloom.targets.tcpa.map.unit_balancing import balance_units
 from polyloom.targets.tcpa.map.unroll_choice import unroll_where_idle
@@ -277,6 +278,10 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Ma
     if not kept:
         # `rank_candidates` asks for the most useful triple first: its error is the one to act on.
         raise errors[0]
+    # Large regions have no channels for many streams; a slower allocation that needs fewer serves them.
+    spaces = narrower_allocations(of.graph.program, machine, [t.allocation for t in kept], of.spaces)
+    if spaces and len(kept) < limit:
+        kept += rank_candidates(of.graph, machine.hop_delay, spaces, of.scans, of.schedules, 1, fits)
     return Mapped(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
 
 

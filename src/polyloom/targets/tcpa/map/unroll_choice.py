@@ -10,21 +10,21 @@ a channel and a bank per element, and twice as many would fit on half as large a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import islpy as isl
 
-from polyloom.ir.pla import Program, Reference
+from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
-from polyloom.sets.isl import parameter_set
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
 from polyloom.targets.tcpa.map.register_demand import shortage
 from polyloom.targets.tcpa.map.schedule import build_problem, make_axis_distance
+from polyloom.targets.tcpa.map.streams import count_streams
 from polyloom.transform.loop_shifting import shift_epilogue
 from polyloom.transform.unroll_and_jam import unroll_and_jam
 
@@ -91,31 +91,6 @@ def _bound(graph: Graph, machine: Machine, innermost: int) -> int:
 def _has_many_units(program: Program, machine: Machine) -> bool:
     """Whether each operation has several units to go to, so that a body of one may leave some idle."""
     return all(len(machine.find_units(e.operation, e.dtype)) > 1 for e in program.equations)
-
-
-def count_streams(program: Program, arrays: Collection[str]) -> int:
-    """Equations that access one of the arrays in iterations of full dimension, not on a face of the space: each takes a
-    channel and a bank per element."""
-    domain = parameter_set(program.assumptions, program.parameters)
-    found = 0
-    for equation in program.equations:
-        names = {equation.target.name, *(o.name for o in equation.operands if isinstance(o, Reference))}
-        points = condition_points(program, equation.condition).intersect_params(domain)
-        found += not names.isdisjoint(arrays) and not _is_face(points)
-    return found
-
-
-def _is_face(points: isl.Set) -> bool:
-    """Whether an affine equation confines the points, and one of the dimensions with it."""
-    hull = points.affine_hull()
-    return any(_is_confining(c) for c in hull.get_constraints())
-
-
-def _is_confining(constraint: isl.Constraint) -> bool:
-    count = constraint.dim(isl.dim_type.set)
-    return constraint.is_equality() and any(
-        not constraint.get_coefficient_val(isl.dim_type.set, n).is_zero() for n in range(count)
-    )
 
 
 def _dimensions(program: Program) -> Iterator[str]:
