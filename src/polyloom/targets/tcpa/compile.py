@@ -75,14 +75,7 @@ def compile_program(
     """
     tell = progress or silent
     changed: set[str] = set()
-    # A mapping of the user's names the equations that there are.
-    usual = _Rewrites(balance=partial(balance_units, machine=machine))
-    if mapping is None:
-        relays, moves = partial(insert_relays_if_short, machine=machine), partial(eliminate_moves, machine=machine)
-        usual = replace(usual, relays=relays, moves=moves, unroll=partial(unroll_where_idle, machine=machine))
-        usual = replace(usual, divisions=partial(reduce_divisions, machine=machine))
-        usual = replace(usual, fanout=partial(split_fanout, machine=machine))
-        usual = replace(usual, reads=partial(read_directly, machine=machine))
+    usual = _usual_rewrites(machine, mapping)
 
     def run_mapping(rewrites: _Rewrites) -> Symbolic:
         return run_passes(program, _passes(machine, mapping, candidates, tell, rewrites, changed), watch)
@@ -92,27 +85,51 @@ def compile_program(
     except PolyloomError as error:
         if error.exit_code != INFEASIBLE:
             raise
-        others: list[_Rewrites] = []
-        # Copies of a body need registers and channels of their own.
-        if "unroll" in changed:
-            usual = replace(usual, unroll=_keep_program)
-            others.append(usual)
-        # FIFOs for late readers may be more than there are.
-        if "fanout" in changed:
-            usual = replace(usual, fanout=_keep_graph)
-            others.append(usual)
-        # Each equation that writes an output takes an output register.
-        if "moves" in changed:
-            others.append(replace(usual, moves=_keep_graph))
-        # A shorter interval keeps more values at a time than registers hold, perhaps.
-        if "balance" in changed:
-            others.append(_Rewrites(relays=usual.relays))
-        # Operations that exclude each other share the registers of a distance only if they read at the same time.
-        if mapping is None and "relays" not in changed:
-            others.append(_Rewrites(relays=partial(insert_relays, machine=machine)))
+        others = _other_rewrites(usual, machine, mapping, changed)
         symbolic = _try_attempts([partial(run_mapping, rewrites) for rewrites in others], error)
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
+
+
+def _usual_rewrites(machine: Machine, mapping: UserMapping | None) -> _Rewrites:
+    """All rewrites; of a user's mapping, which names the equations that there are, those that keep them."""
+    balance = partial(balance_units, machine=machine)
+    if mapping is not None:
+        return _Rewrites(balance=balance)
+    return _Rewrites(
+        divisions=partial(reduce_divisions, machine=machine),
+        unroll=partial(unroll_where_idle, machine=machine),
+        reads=partial(read_directly, machine=machine),
+        relays=partial(insert_relays_if_short, machine=machine),
+        moves=partial(eliminate_moves, machine=machine),
+        balance=balance,
+        fanout=partial(split_fanout, machine=machine),
+    )
+
+
+def _other_rewrites(
+    usual: _Rewrites, machine: Machine, mapping: UserMapping | None, changed: set[str]
+) -> list[_Rewrites]:
+    """Attempts for a program that does not fit with the usual rewrites, of which some `changed` it."""
+    others: list[_Rewrites] = []
+    # Copies of a body, and elements that come from banks, need registers and channels of their own.
+    if changed & {"unroll", "reads"}:
+        usual = replace(usual, unroll=_keep_program, reads=_keep_program)
+        others.append(usual)
+    # FIFOs for late readers may be more than there are.
+    if "fanout" in changed:
+        usual = replace(usual, fanout=_keep_graph)
+        others.append(usual)
+    # Each equation that writes an output takes an output register.
+    if "moves" in changed:
+        others.append(replace(usual, moves=_keep_graph))
+    # A shorter interval keeps more values at a time than registers hold, perhaps.
+    if "balance" in changed:
+        others.append(_Rewrites(relays=usual.relays))
+    # Operations that exclude each other share the registers of a distance only if they read at the same time.
+    if mapping is None and "relays" not in changed:
+        others.append(_Rewrites(relays=partial(insert_relays, machine=machine)))
+    return others
 
 
 def _try_attempts(attempts: Iterable[Callable[[], Symbolic]], error: PolyloomError) -> Symbolic:
