@@ -41,7 +41,10 @@ def _epilogue(program: Program, dimension: str) -> frozenset[str]:
         o.name
         for e in program.equations
         for o in e.operands
-        if isinstance(o, Reference) and o.name in inside and e.target.name not in inside and not _is_sink(e, by_variable)
+        if isinstance(o, Reference)
+        and o.name in inside
+        and e.target.name not in inside
+        and not _is_sink(e, by_variable)
     }:
         inside -= dropped
     taken = {e.name for v in inside for e in by_variable[v]}

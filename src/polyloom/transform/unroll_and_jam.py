@@ -31,7 +31,9 @@ def unroll_and_jam(program: Program, dimension: str, factor: int) -> Program:
     made = replace(
         program,
         space=normalize(program.space.map(copies.weaken)),
-        variables=tuple(Variable(copies.names[v.name, r], v.dtype, v.span) for v in program.variables for r in residues),
+        variables=tuple(
+            Variable(copies.names[v.name, r], v.dtype, v.span) for v in program.variables for r in residues
+        ),
         equations=tuple(e for e in equations if e.condition.pieces),
     )
     return _forward_moves(made, {e.name for e in program.equations})
@@ -88,7 +90,9 @@ def _forward_moves(program: Program, kept: set[str]) -> Program:
     """Copy propagation (Muchnick 1997, section 12.5) of values that copies hand to each other within an iteration: who
     reads such a variable reads what it was moved from. Equations in `kept` are the user's."""
     written = Counter(e.target.name for e in program.equations)
-    moves = [e for e in program.equations if e.name not in kept and written[e.target.name] == 1 and _is_local(program, e)]
+    moves = [
+        e for e in program.equations if e.name not in kept and written[e.target.name] == 1 and _is_local(program, e)
+    ]
     for move in moves:
         source = next(e.operands[0] for e in program.equations if e.name == move.name)
         assert isinstance(source, Reference)
@@ -98,10 +102,10 @@ def _forward_moves(program: Program, kept: set[str]) -> Program:
 
 def _is_local(program: Program, equation: Equation) -> bool:
     """Whether an equation moves a variable's value of the same iteration to another variable."""
-    variables = {v.name for v in program.variables}
-    source = equation.operands[0]
-    moves = equation.operation == "move" and equation.target.name in variables and isinstance(source, Reference)
-    return moves and source.name in variables and not any(program.distance(source))
+    variables, source = {v.name for v in program.variables}, equation.operands[0]
+    if equation.operation != "move" or equation.target.name not in variables or not isinstance(source, Reference):
+        return False
+    return source.name in variables and not any(program.distance(source))
 
 
 def _read_from(program: Program, move: Equation, source: str) -> Program:

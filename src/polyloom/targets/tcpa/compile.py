@@ -2,7 +2,7 @@
 """Symbolic mapping on one page (the paper, section 5): a program and a machine give a symbolic configuration.
 
     equations -> products for divisions by powers of two -> several iterations in one where units stand idle
-      -> relays where registers are short -> reduced dependence graph
+      -> direct reads of what is handed on too slowly -> relays where registers are short -> reduced dependence graph
       -> fewer moves where these bound the interval
       -> additions on multipliers where these are free
       -> copies for late readers of a value that has too many
@@ -32,6 +32,7 @@ from polyloom.targets.tcpa.map import lifetimes, pass_forms, symbolic_tables, us
 from polyloom.targets.tcpa.map.allocate import list_allocations, list_scan_orders
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
+from polyloom.targets.tcpa.map.direct_reads import read_directly
 from polyloom.targets.tcpa.map.fanout import split_fanout
 from polyloom.targets.tcpa.map.move_elimination import eliminate_moves
 from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
@@ -39,6 +40,7 @@ from polyloom.targets.tcpa.map.register_demand import check_demand, check_output
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
 from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, list_schedules, recheck_schedule
+from polyloom.targets.tcpa.map.streams import narrower_allocations
 from polyloom.targets.tcpa.map.strength_reduction import reduce_divisions
 from polyloom.targets.tcpa.map.unit_balancing import balance_units
 from polyloom.targets.tcpa.map.unroll_choice import unroll_where_idle
@@ -73,13 +75,7 @@ def compile_program(
     """
     tell = progress or silent
     changed: set[str] = set()
-    # A mapping of the user's names the equations that there are.
-    usual = _Rewrites(balance=partial(balance_units, machine=machine))
-    if mapping is None:
-        relays, moves = partial(insert_relays_if_short, machine=machine), partial(eliminate_moves, machine=machine)
-        usual = replace(usual, relays=relays, moves=moves, unroll=partial(unroll_where_idle, machine=machine))
-        usual = replace(usual, divisions=partial(reduce_divisions, machine=machine))
-        usual = replace(usual, fanout=partial(split_fanout, machine=machine))
+    usual = _usual_rewrites(machine, mapping)
 
     def run_mapping(rewrites: _Rewrites) -> Symbolic:
         return run_passes(program, _passes(machine, mapping, candidates, tell, rewrites, changed), watch)
@@ -89,27 +85,51 @@ def compile_program(
     except PolyloomError as error:
         if error.exit_code != INFEASIBLE:
             raise
-        others: list[_Rewrites] = []
-        # Copies of a body need registers and channels of their own.
-        if "unroll" in changed:
-            usual = replace(usual, unroll=_keep_program)
-            others.append(usual)
-        # FIFOs for late readers may be more than there are.
-        if "fanout" in changed:
-            usual = replace(usual, fanout=_keep_graph)
-            others.append(usual)
-        # Each equation that writes an output takes an output register.
-        if "moves" in changed:
-            others.append(replace(usual, moves=_keep_graph))
-        # A shorter interval keeps more values at a time than registers hold, perhaps.
-        if "balance" in changed:
-            others.append(_Rewrites(relays=usual.relays))
-        # Operations that exclude each other share the registers of a distance only if they read at the same time.
-        if mapping is None and "relays" not in changed:
-            others.append(_Rewrites(relays=partial(insert_relays, machine=machine)))
+        others = _other_rewrites(usual, machine, mapping, changed)
         symbolic = _try_attempts([partial(run_mapping, rewrites) for rewrites in others], error)
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
+
+
+def _usual_rewrites(machine: Machine, mapping: UserMapping | None) -> _Rewrites:
+    """All rewrites; of a user's mapping, which names the equations that there are, those that keep them."""
+    balance = partial(balance_units, machine=machine)
+    if mapping is not None:
+        return _Rewrites(balance=balance)
+    return _Rewrites(
+        divisions=partial(reduce_divisions, machine=machine),
+        unroll=partial(unroll_where_idle, machine=machine),
+        reads=partial(read_directly, machine=machine),
+        relays=partial(insert_relays_if_short, machine=machine),
+        moves=partial(eliminate_moves, machine=machine),
+        balance=balance,
+        fanout=partial(split_fanout, machine=machine),
+    )
+
+
+def _other_rewrites(
+    usual: _Rewrites, machine: Machine, mapping: UserMapping | None, changed: set[str]
+) -> list[_Rewrites]:
+    """Attempts for a program that does not fit with the usual rewrites, of which some `changed` it."""
+    others: list[_Rewrites] = []
+    # Copies of a body, and elements that come from banks, need registers and channels of their own.
+    if changed & {"unroll", "reads"}:
+        usual = replace(usual, unroll=_keep_program, reads=_keep_program)
+        others.append(usual)
+    # FIFOs for late readers may be more than there are.
+    if "fanout" in changed:
+        usual = replace(usual, fanout=_keep_graph)
+        others.append(usual)
+    # Each equation that writes an output takes an output register.
+    if "moves" in changed:
+        others.append(replace(usual, moves=_keep_graph))
+    # A shorter interval keeps more values at a time than registers hold, perhaps.
+    if "balance" in changed:
+        others.append(_Rewrites(relays=usual.relays))
+    # Operations that exclude each other share the registers of a distance only if they read at the same time.
+    if mapping is None and "relays" not in changed:
+        others.append(_Rewrites(relays=partial(insert_relays, machine=machine)))
+    return others
 
 
 def _try_attempts(attempts: Iterable[Callable[[], Symbolic]], error: PolyloomError) -> Symbolic:
@@ -139,6 +159,7 @@ class _Rewrites:
 
     divisions: Callable[[Program], Program] = _keep_program
     unroll: Callable[[Program], Program] = _keep_program
+    reads: Callable[[Program], Program] = _keep_program
     relays: Callable[[Program], Program] = _keep_program
     moves: Callable[[Graph], Graph] = _keep_graph
     balance: Callable[[Graph], Graph] = _keep_graph
@@ -167,6 +188,7 @@ def _passes(
         Pass("equations", lambda program: program, pass_forms.EQUATIONS),
         Pass("divisions", record_rewrite("divisions"), pass_forms.EQUATIONS),
         Pass("unroll", record_rewrite("unroll"), pass_forms.EQUATIONS),
+        Pass("reads", record_rewrite("reads"), pass_forms.EQUATIONS),
         Pass("relays", record_rewrite("relays"), pass_forms.EQUATIONS),
         Pass("graph", partial(_graph, machine=machine, tell=tell), pass_forms.GRAPH),
         Pass("moves", record_rewrite("moves"), pass_forms.GRAPH),
@@ -180,7 +202,7 @@ def _passes(
 
 
 PASSES: Final = (
-    *("equations", "divisions", "unroll", "relays", "graph", "moves", "balance", "fanout", "copies"),
+    *("equations", "divisions", "unroll", "reads", "relays", "graph", "moves", "balance", "fanout", "copies"),
     *("schedules", "candidates", "tables"),
 )
 """The names of all passes, in their order."""
@@ -273,6 +295,10 @@ def _candidates(of: Choices, machine: Machine, limit: int, tell: Progress) -> Ma
     if not kept:
         # `rank_candidates` asks for the most useful triple first: its error is the one to act on.
         raise errors[0]
+    # Large regions have no channels for many streams; a slower allocation that needs fewer serves them.
+    spaces = narrower_allocations(of.graph.program, machine, [t.allocation for t in kept], of.spaces)
+    if spaces and len(kept) < limit:
+        kept += rank_candidates(of.graph, machine.hop_delay, spaces, of.scans, of.schedules, 1, fits)
     return Mapped(of.graph, machine, of.schedules, tuple(found[t] for t in kept))
 
 

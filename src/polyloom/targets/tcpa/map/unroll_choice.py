@@ -16,15 +16,15 @@ from typing import Final
 
 import islpy as isl
 
-from polyloom.ir.pla import Program, Reference
+from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
-from polyloom.sets.isl import parameter_set
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
 from polyloom.targets.tcpa.map.register_demand import shortage
 from polyloom.targets.tcpa.map.schedule import build_problem, make_axis_distance
+from polyloom.targets.tcpa.map.streams import count_streams
 from polyloom.transform.loop_shifting import shift_epilogue
 from polyloom.transform.unroll_and_jam import unroll_and_jam
 
@@ -39,7 +39,8 @@ EQUATIONS: Final = 40
 def unroll_where_idle(program: Program, machine: Machine) -> Program:
     """Unroll-and-jam by the balance of units (Carr, Ding and Sweany 1996): the program with so many iterations in one
     that the bound of the interval per iteration is least; as it is where that gains little."""
-    if len(program.dimensions) < 3 or not _has_many_units(program, machine) or _streams(program):
+    arrays = {a.name for a in (*program.inputs, *program.outputs)}
+    if len(program.dimensions) < 3 or not _has_many_units(program, machine) or count_streams(program, arrays):
         return program
     best, least = program, _interval(program, machine)
     for factor in FACTORS:
@@ -92,30 +93,6 @@ def _has_many_units(program: Program, machine: Machine) -> bool:
     return all(len(machine.find_units(e.operation, e.dtype)) > 1 for e in program.equations)
 
 
-def _streams(program: Program) -> bool:
-    """Whether an access of an array is executed in iterations of full dimension, not on a face of the space."""
-    arrays = {a.name for a in (*program.inputs, *program.outputs)}
-    domain = parameter_set(program.assumptions, program.parameters)
-    for equation in program.equations:
-        names = {equation.target.name, *(o.name for o in equation.operands if isinstance(o, Reference))}
-        if names & arrays and not _is_face(condition_points(program, equation.condition).intersect_params(domain)):
-            return True
-    return False
-
-
-def _is_face(points: isl.Set) -> bool:
-    """Whether an affine equation confines the points, and one of the dimensions with it."""
-    hull = points.affine_hull()
-    return any(_is_confining(c) for c in hull.get_constraints())
-
-
-def _is_confining(constraint: isl.Constraint) -> bool:
-    count = constraint.dim(isl.dim_type.set)
-    return constraint.is_equality() and any(
-        not constraint.get_coefficient_val(isl.dim_type.set, n).is_zero() for n in range(count)
-    )
-
-
 def _dimensions(program: Program) -> Iterator[str]:
     """Dimensions along which there is more than one iteration."""
     points = condition_points(program, program.space)
@@ -126,6 +103,12 @@ def _dimensions(program: Program) -> Iterator[str]:
 
 def _divides(program: Program, dimension: str, factor: int) -> bool:
     """Whether the extent is a constant multiple of the factor."""
-    at, points = program.dimensions.index(dimension), condition_points(program, program.space)
-    most, least = points.dim_max_val(at), points.dim_min_val(at)
-    return most.is_int() and least.is_int() and not least.to_python() % factor and not (most.to_python() + 1) % factor
+    extent = constant_extent(program, program.dimensions.index(dimension))
+    return bool(extent) and not extent % factor
+
+
+def constant_extent(program: Program, dimension: int) -> int:
+    """Extent of a dimension that starts at 0, for all values of the parameters; 0 where it depends on them."""
+    points = condition_points(program, program.space)
+    most, least = points.dim_max_val(dimension), points.dim_min_val(dimension)
+    return most.to_python() + 1 if most.is_int() and least.is_zero() else 0
