@@ -181,13 +181,15 @@ class _Recomputer(Reader):
         place = solve_digits(kept.index, kept.extents, index, self.sizes) if shape(again) else ()
         if place is None:
             label = kept.label.split(".")[0]
-            refuse(f"`{label}` is computed, and is read at places that are no digits of those it is stored at", value.span)
+            refuse(
+                f"`{label}` is computed, and is read at places that are no digits of those it is stored at", value.span
+            )
         unit = Affine((), 1)
         place = tuple(Affine() if e == unit else form for form, e in zip(place, kept.extents, strict=False))
         # What only moves elements of computed arrays is no array of its own.
         if isinstance(again, Read | View):
             return self.term(again, place, needed)
-        leaf = self.materialize(name, place)
+        leaf = self.array_at(name, place)
         own = frozenset(map(index_dimension, leaf.index))
         return leaf if needed <= own else self.spread(again, leaf, place, needed)
 
@@ -198,7 +200,7 @@ class _Recomputer(Reader):
             return leaf
         return self.term(again, place, needed)
 
-    def materialize(self, name: str, place: Place) -> Leaf:
+    def array_at(self, name: str, place: Place) -> Leaf:
         """The array of a value at a place, defined once."""
         kept = self.kept[name]
         symbols = [*dict.fromkeys(s for form in place for s, _ in form.terms if s in self.sizes)]
@@ -215,8 +217,12 @@ class _Recomputer(Reader):
     def define_at(self, name: str, place: Place, own: Sequence[str], kept: _Kept) -> str:
         """Definition of a value at a place, over new dimensions like `own`."""
         if len(self.definitions) >= _DEFINITIONS:
-            refuse(f"more than {_DEFINITIONS} arrays would have to be computed, for places at which others are read", None)
-        copies = [self.fresh_place(self.sizes[d], tuple(self.sizes[s].constant for s in self.digits.get(d, ()))) for d in own]
+            refuse(
+                f"more than {_DEFINITIONS} arrays would have to be computed, for places at which others are read", None
+            )
+        copies = [
+            self.fresh_place(self.sizes[d], tuple(self.sizes[s].constant for s in self.digits.get(d, ()))) for d in own
+        ]
         names = [self.dimension(form) for form in copies]
         renamed = dict(zip(self.flat_digits(own), self.flat_digits(names), strict=True))
         at = tuple(form.substitute({s: Affine.symbol(n) for s, n in renamed.items()}) for form in place)
@@ -228,7 +234,7 @@ class _Recomputer(Reader):
         extents = tuple(self.dims[d] for d in names)
         before = self.values
         # The definition's own name is a new one: the array's is that of all of its places.
-        self.values = {}
+        self.values = dict[str, Value]()
         made = self.add_definition(term, tuple(names), value, extents, kept.label, kept.span)
         self.values = before
         return made.name
@@ -370,7 +376,7 @@ class _Recomputer(Reader):
         if not isinstance(found, Leaf) or [*map(index_dimension, found.index)] != own or found.array in self.storage:
             kind, span = held.dtype, self.program[name].span
             whole = tuple(self.dims[d] for d in own)
-            before, self.values = self.values, {}
+            before, self.values = self.values, dict[str, Value]()
             defined = self.add_definition(found, tuple(own), Read(name, kind, (), whole), whole, name, span).name
             self.values = before
         else:
@@ -415,4 +421,3 @@ def _used_views(made: ArrayFormulas) -> Program:
     stored = {s.target.name for s in made.views.body if isinstance(s, Store)}
     storage = tuple(s for s in made.views.storage if s.name not in stored or s.name in read)
     return replace(made.views, storage=storage, body=body)
-

@@ -9,8 +9,8 @@ may be as far as the errors of all stages allow. Integers must be equal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from dataclasses import replace
+from functools import partial
 from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
