@@ -18,12 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Final
 
 from polyloom.analysis.dataflow import refuse
 from polyloom.diagnostics import Span
 from polyloom.ir import formula as terms
 from polyloom.ir.arrays.program import (
+    Cases,
+    Constant,
     Contract,
     Program,
     Read,
@@ -39,10 +42,10 @@ from polyloom.ir.arrays.program import (
     shape,
     summed_labels,
 )
-from polyloom.ir.formula import Definition, Leaf, Output, Sum, Term, index_dimension, leaves
+from polyloom.ir.formula import Definition, Leaf, Number, Output, Sum, Term, index_dimension, leaves
 from polyloom.ir.nest import Storage
 from polyloom.names import dotted_name, fresh_name
-from polyloom.sets import Affine
+from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.transform.arrays.elements import Place
 from polyloom.transform.stages.array_formulas import ArrayFormulas, Reader
 from polyloom.transform.stages.array_places import (
@@ -53,7 +56,7 @@ from polyloom.transform.stages.array_places import (
     strides,
     value_radices,
 )
-from polyloom.transform.stages.array_terms import EVERYWHERE, named_symbols, substitute_symbols
+from polyloom.transform.stages.array_terms import EVERYWHERE, named_symbols, substitute_symbols, view_elements
 
 _MOST: Final = 16
 """Elements of a dimension that is unrolled."""
@@ -158,7 +161,20 @@ class _Recomputer(Reader):
             kept = _Kept(target.shape, target.index, target.name, store.span)
             self.contents[target.name] = self.keep(value, whole, kept)
             return
+        if (every := _last_digit(target, whole)) is not None:
+            self.store_digit(*every, value, whole, store.span)
+            return
         super().store(store)
+
+    def store_digit(self, target: Read, number: int, value: Value, whole: Sequence[Affine], span: Span | None) -> None:
+        """Store where the last axis of the target is a number, and elsewhere what the array held."""
+        last = axis(len(target.shape) - 1)
+        held = view_elements(self.contents[target.name], target.index, target.shape)
+        new = view_elements(value, axes(len(target.shape) - 1), target.shape)
+        chosen = Condition((Polyhedron((last - number, Affine((), number) - last)),))
+        made = Cases(chosen, new, held, target.shape, span)
+        kept = _Kept(target.shape, target.index, target.name, span)
+        self.contents[target.name] = self.keep(made, whole, kept)
 
     def keep(self, value: Value, whole: Sequence[Affine], kept: _Kept) -> Read:
         name = fresh_name(kept.label, self.taken, dotted_name)
@@ -240,6 +256,9 @@ class _Recomputer(Reader):
         return made.name
 
     def viewed_element(self, value: Value) -> Term:
+        # What a local array holds before it is stored to is a number.
+        if isinstance(value, Cases) and isinstance(value.inside, Constant) and value.inside == value.outside:
+            return Number(value.inside.value)
         own = self.dimensions(named_symbols(value))
         flat = self.flat_digits(own)
         extents = tuple(self.sizes.get(s, self.dims.get(s, Affine())) for s in flat)
@@ -330,7 +349,7 @@ class _Recomputer(Reader):
         if not others:
             return None
         radices = tuple(self.sizes[name].constant for name in others)
-        made = self.fresh_place(Affine((), _product(radices)), radices if len(radices) > 1 else ())
+        made = self.fresh_place(Affine((), prod(radices)), radices if len(radices) > 1 else ())
         own = self.flat_digits([self.dimension(made)])
         return (Affine.from_terms({new: form.coefficient(old) for new, old in zip(own, others, strict=True)}),)
 
@@ -384,24 +403,42 @@ class _Recomputer(Reader):
         return Output(name, defined, tuple(range(len(own))))
 
 
-def _product(numbers: Sequence[int]) -> int:
-    made = 1
-    for number in numbers:
-        made *= number
-    return made
-
-
 def _is_digit_store(target: Read, whole: Sequence[Affine]) -> bool:
     """Whether a store writes all of an array, with an axis that is put together of digits."""
     named = [name for form in target.index for name, _ in form.terms]
-    if sorted(named) != sorted(map(str, axes(len(target.shape)))):
+    needed = {str(axis(n)) for n, extent in enumerate(target.shape) if extent != Affine((), 1)}
+    if len({*named}) < len(named) or not needed <= {*named}:
         return False
     digits = [form_digits(form, target.shape) for form in target.index]
     return any(digits) and all(
-        Affine((), _product(own)) == extent if own else form == axis(n) or target.shape[int(str(form)[1:])] == extent
-        for n, (form, own, extent) in enumerate(zip(target.index, digits, whole, strict=True))
-        if own or index_dimension(form).startswith("$")
+        Affine((), prod(own)) == extent if own else _is_whole_axis(form, extent, target.shape)
+        for form, own, extent in zip(target.index, digits, whole, strict=True)
     )
+
+
+def _is_whole_axis(form: Affine, extent: Affine, extents: Sequence[Affine]) -> bool:
+    if form.is_constant:
+        return form == Affine() and extent == Affine((), 1)
+    name = index_dimension(form)
+    return name.startswith("$") and extents[int(name[1:])] == extent
+
+
+def _last_digit(target: Read, whole: Sequence[Affine]) -> tuple[Read, int] | None:
+    """A store of every n-th element of an axis as one of all digits, of which the last is fixed: the store with an axis
+    for this digit, and its number.
+    """
+    for n, form in enumerate(target.index):
+        factors = [factor for name, factor in form.terms if name.startswith("$")]
+        step = min(factors, default=1)
+        if step < 2 or not 0 <= form.constant < step:
+            continue
+        number = form.constant
+        index = tuple(
+            each - number + axis(len(target.shape)) if n == m else each for m, each in enumerate(target.index)
+        )
+        made = replace(target, index=index, shape=(*target.shape, Affine((), step)))
+        return (made, number) if _is_digit_store(made, whole) else None
+    return None
 
 
 def _used_definitions(definitions: Sequence[Definition], needed: set[str]) -> list[Definition]:
