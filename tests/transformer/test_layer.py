@@ -25,6 +25,8 @@ from examples.transformer.weights import layer_inputs  # noqa: E402
 TOKENS, CHANNELS, HEADS, HIDDEN = 4, 16, 2, 32
 TOLERANCE = 1e-5
 """Of an f32 result, relative to its largest element."""
+HALF = 2e-2
+"""The same of bf16."""
 Arrays = dict[str, Any]
 
 
@@ -48,9 +50,9 @@ def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(found - expected).max() / np.abs(expected).max())
 
 
-def run_both(on: str) -> list[bytes]:
-    """Results of a prompt and of the token behind it, verified, and as near to NumPy's as f32 allows."""
-    compiled, found = pl.compile(layer16, on=on), list[bytes]()
+def run_both(on: str, tolerance: float = TOLERANCE, **options: Any) -> list[bytes]:
+    """Results of a prompt and of the token behind it, verified, and as near to NumPy's as the arithmetic allows."""
+    compiled, found = pl.compile(layer16, on=on, **options), list[bytes]()
     given, expected = prompt()
     first = compiled.run(S=0, T=TOKENS, **given)
     later = inputs(TOKENS, TOKENS + 1, first.outputs["keys"], first.outputs["values"])
@@ -58,7 +60,7 @@ def run_both(on: str) -> list[bytes]:
     wanted = layer16(**{**later, "keys": later["keys"].copy(), "values": later["values"].copy()})
     for run, reference in ((first, expected), (second, wanted)):
         assert run.verified
-        assert relative_error(run.outputs["result"], reference) <= TOLERANCE
+        assert relative_error(run.outputs["result"], reference) <= tolerance
         found.append(run.outputs["result"].tobytes())
     return found
 
@@ -80,6 +82,22 @@ def test_riscv_gives_the_layer() -> None:
 @pytest.mark.parametrize("on", ["belt:gold", "tcpa:4x4"])
 def test_bits_are_those_of_riscv(on: str) -> None:
     assert run_both(on) == run_both("riscv")
+
+
+def test_a_tile_is_within_the_error_of_bf16() -> None:
+    given, expected = prompt()
+    run = pl.compile(layer16, on="tensix", format="bf16").run(S=0, T=TOKENS, **given)
+    assert run.verified and relative_error(run.outputs["result"], expected) <= HALF
+
+
+@pytest.mark.long
+def test_a_token_behind_a_cache_is_within_the_error_of_bf16() -> None:
+    run_both("tensix", HALF, format="bf16")
+
+
+@pytest.mark.long
+def test_a_tile_is_within_the_error_of_f32_on_its_vector_unit() -> None:
+    run_both("tensix", format="fp32")
 
 
 @pytest.mark.long

@@ -25,9 +25,9 @@ class Product:
     """Matrix product: `result`[`dims`] = sum over `over` of `left` * `right`: whole arrays, which share no other
     dimension; `left` has the first of `dims`. Factors are converted by `widened` first; each sum begins with the
     element of `begins` at the same place, if that is named. `is_ordered`: products and sums are those of the source, in
-    its order. `roundings`: what the source rounds in each term beside one product. `is_spread`: the right factor has the
-    dimension of the sum alone, and formulas read one element of the result for all of a row. `label` is what the source
-    calls the result.
+    its order. `roundings`: what the source rounds in each term beside one product. `is_spread`: the right factor has
+    the dimension of the sum alone, and formulas read one element of the result for all of a row. `label` is what the
+    source calls the result.
     """
 
     result: str

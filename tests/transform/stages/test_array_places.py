@@ -10,7 +10,7 @@ import pytest
 from polyloom.sets import Affine
 from polyloom.transform.stages.array_places import form_digits, merge_radices, solve_digits, strides
 
-A, H, I, E = (Affine.symbol(name) for name in "ahie")
+A, H, J, E = (Affine.symbol(name) for name in "ahie")
 FIRST, SECOND, THIRD = (Affine.symbol(f"${n}") for n in range(3))
 
 
@@ -42,24 +42,22 @@ def test_an_index_of_all_axes_has_digits() -> None:
         ((2, 8), (4, 8), ()),
     ],
 )
-def test_radices_that_refine_both(
-    first: tuple[int, ...], second: tuple[int, ...], merged: tuple[int, ...]
-) -> None:
+def test_radices_that_refine_both(first: tuple[int, ...], second: tuple[int, ...], merged: tuple[int, ...]) -> None:
     assert merge_radices(first, second) == merge_radices(second, first) == merged
 
 
 def test_digits_are_found_again() -> None:
     sizes = {"h": Affine((), 2), "i": Affine((), 4), "e": Affine((), 2), "a": Affine.symbol("N")}
     target, store = (FIRST, SECOND * 8 + THIRD), (Affine.symbol("N"), *extents(2, 8))
-    found = solve_digits(target, store, (A - 1, H * 8 + I * 2 + E), sizes)
-    assert found == (A - 1, H, I * 2 + E)
+    found = solve_digits(target, store, (A - 1, H * 8 + J * 2 + E), sizes)
+    assert found == (A - 1, H, J * 2 + E)
     for h, i, e in product(range(2), range(4), range(2)):
         at = {"h": h, "i": i, "e": e, "a": 3}
         index = [form.evaluate(at) for form in found or ()]
         assert 8 * index[1] + index[2] == 8 * h + 2 * i + e and index[2] < 8
 
 
-@pytest.mark.parametrize("place", [A * 2, H * 8 + A, H * 8 + I * 4 + 1, H * 16, I - 1])
+@pytest.mark.parametrize("place", [A * 2, H * 8 + A, H * 8 + J * 4 + 1, H * 16, J - 1])
 def test_other_places_have_no_digits(place: Affine) -> None:
     sizes = {"h": Affine((), 2), "i": Affine((), 4), "a": Affine.symbol("N")}
     assert solve_digits((FIRST * 8 + SECOND,), extents(2, 8), (place,), sizes) is None

@@ -25,8 +25,10 @@ array B: f32[K, M]
 array C: f32[N, M]
 array R: f32[N, M]
 array S: f32[N, M]
+array m: f32[N]
 product R[i, j] = sum k: A[i, k] * B[k, j]; label C
 formula S[i, j] = add(R[i, j], mul(C[i, j], -0.0)); label C; summed K
+fold m[i] = maximum j: S[i, j]; label m
 output C = S[0, 1]
 """
 
@@ -49,10 +51,14 @@ def test_the_text_of_gemm(golden: Golden) -> None:
 
 
 def test_all_that_a_stage_may_have_reads_back() -> None:
-    product = "product R[i, j] = C[i, j] + sum k: A[i, k] * B[k, j]; label C; widened to_f32; roundings 2; ordered"
+    product = (
+        "product R[i, j] = C[i, j] + sum k: A[i, k] * B[k, j]; label C; widened to_f32; roundings 2; ordered; spread"
+    )
     lines = GEMM.replace("product R[i, j] = sum k: A[i, k] * B[k, j]; label C", product)
     lines = lines.replace("C[i, j], -0.0", "C?[i + 1, -K + 2*j + 3], 1.5e-07").replace("summed K", "summed K, 2*K")
     lines = lines.replace("S[0, 1]", "S[at N - 1, 0]") + "sizes may be 0\n"
+    assert print_stages(read_stages(lines)) == lines
+    lines = lines.replace("sizes may be 0", "arrays have elements")
     assert print_stages(read_stages(lines)) == lines
 
 
@@ -63,6 +69,7 @@ BROKEN = {
     "stages_follow_what_they_read": ("sum k: A[i, k]", "sum k: S[i, k]"),
     "products_are_of_matrices": ("B[k, j]", "B[k, i]"),
     "formulas_are_of_operations": ("mul(C[i, j], -0.0)", "mul(C[i, j])"),
+    "folds_are_of_matrices": ("maximum j: S[i, j]", "maximum j: S[j, j]"),
     "outputs_are_parts_of_results": ("S[0, 1]", "S[0, 0]"),
 }
 

@@ -46,7 +46,7 @@ def _note(data: bytes) -> note.Note:
 
 
 def compile_subject(subject: Subject, place: Place, values: Mapping[str, int]) -> bytes:
-    """Compiler of loops for fixed sizes. Errors: PL1230 for a statement that the vector unit does not
+    """Compiler of loops for fixed sizes. Errors: PL1230 for a statement or a row that the vector unit does not
     hold, PL1232 on Blackhole, PL1233, PL1237, PL1238 for what a grid does not take, PL1280.
     """
     if place.member != "wormhole":
@@ -57,11 +57,11 @@ def compile_subject(subject: Subject, place: Place, values: Mapping[str, int]) -
         if isinstance(content, Content):
             return compile_spread(content, subject.signature, values, place.grid)
         raise no_product(f"`{subject.signature.name}` is no product")
-    if isinstance(content, Alternatives):
-        return compile_alternatives(content, subject.signature, values, subject.watch)
-    if isinstance(content, Content):
-        return compile_stages(content, subject.signature, values, subject.watch)
     try:
+        if isinstance(content, Alternatives):
+            return compile_alternatives(content, subject.signature, values, subject.watch)
+        if isinstance(content, Content):
+            return compile_stages(content, subject.signature, values, subject.watch)
         return phases.compile_phases(content, subject.signature, values, subject.watch)
     except Unlike as lack:
         raise input_error("PL1230", lack.message, span=lack.span, help=_NESTS) from None

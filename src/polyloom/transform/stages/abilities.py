@@ -13,8 +13,9 @@ from polyloom.ir.operations import ElementType
 class Abilities:
     """Abilities of a machine's stages. `unit` multiplies elements of the types `factors`, in messages by this name.
     `accumulates`: sums may begin with an array. `fuses`: a formula contains what it alone reads, library functions and
-    sums too. `folds`: the machine takes maxima, minima and sums of rows, and formulas read one for all of a row; they multiply by
-    reciprocals of what is the same for a row. `arrays` and `scalars`: how many a formula may read; 0 is without a limit.
+    sums too. `folds`: the machine takes maxima, minima and sums of rows, and formulas read one for all of a row; they
+    multiply by reciprocals of what is the same for a row. `arrays` and `scalars`: how many a formula may read; 0 is
+    without a limit.
     """
 
     unit: str

@@ -234,7 +234,10 @@ class Reader:
         return Leaf(self.make_view(made, extents), tuple(map(Affine.symbol, own)))
 
     def make_view(
-        self, value: Value, extents: tuple[Affine, ...], target: tuple[tuple[Affine, ...], tuple[Affine, ...]] | None = None
+        self,
+        value: Value,
+        extents: tuple[Affine, ...],
+        target: tuple[tuple[Affine, ...], tuple[Affine, ...]] | None = None,
     ) -> str:
         """The argument that the host makes of a value; equal ones are one. `target`: the index that is stored to, and
         the extents of its axes, where these are not those of the view.

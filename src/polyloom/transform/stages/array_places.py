@@ -8,6 +8,7 @@ it by digits, one for each radix, so that the store's map is inverted by compari
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
@@ -30,9 +31,9 @@ def merge_radices(first: Radices, second: Radices) -> Radices:
     total = prod(first)
     cuts = {*strides(first), *strides(second)}
     bounds = [total, *sorted(cuts, reverse=True)]
-    if prod(second) != total or any(high % low for high, low in zip(bounds, bounds[1:], strict=False)):
+    if prod(second) != total or any(high % low for high, low in itertools.pairwise(bounds)):
         return ()
-    return tuple(high // low for high, low in zip(bounds, bounds[1:], strict=False))
+    return tuple(high // low for high, low in itertools.pairwise(bounds))
 
 
 def form_digits(form: Affine, extents: Shape) -> Radices:

@@ -18,12 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Final
 
 from polyloom.analysis.dataflow import refuse
 from polyloom.diagnostics import Span
 from polyloom.ir import formula as terms
 from polyloom.ir.arrays.program import (
+    Cases,
+    Constant,
     Contract,
     Program,
     Read,
@@ -39,10 +42,10 @@ from polyloom.ir.arrays.program import (
     shape,
     summed_labels,
 )
-from polyloom.ir.formula import Definition, Leaf, Output, Sum, Term, index_dimension, leaves
+from polyloom.ir.formula import Definition, Leaf, Number, Output, Sum, Term, index_dimension, leaves
 from polyloom.ir.nest import Storage
 from polyloom.names import dotted_name, fresh_name
-from polyloom.sets import Affine
+from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.transform.arrays.elements import Place
 from polyloom.transform.stages.array_formulas import ArrayFormulas, Reader
 from polyloom.transform.stages.array_places import (
@@ -53,7 +56,7 @@ from polyloom.transform.stages.array_places import (
     strides,
     value_radices,
 )
-from polyloom.transform.stages.array_terms import EVERYWHERE, named_symbols, substitute_symbols
+from polyloom.transform.stages.array_terms import EVERYWHERE, named_symbols, substitute_symbols, view_elements
 
 _MOST: Final = 16
 """Elements of a dimension that is unrolled."""
@@ -158,7 +161,20 @@ class _Recomputer(Reader):
             kept = _Kept(target.shape, target.index, target.name, store.span)
             self.contents[target.name] = self.keep(value, whole, kept)
             return
+        if (every := _last_digit(target, whole)) is not None:
+            self.store_digit(*every, value, whole, store.span)
+            return
         super().store(store)
+
+    def store_digit(self, target: Read, number: int, value: Value, whole: Sequence[Affine], span: Span | None) -> None:
+        """Store where the last axis of the target is a number, and elsewhere what the array held."""
+        last = axis(len(target.shape) - 1)
+        held = view_elements(self.contents[target.name], target.index, target.shape)
+        new = view_elements(value, axes(len(target.shape) - 1), target.shape)
+        chosen = Condition((Polyhedron((last - number, Affine((), number) - last)),))
+        made = Cases(chosen, new, held, target.shape, span)
+        kept = _Kept(target.shape, target.index, target.name, span)
+        self.contents[target.name] = self.keep(made, whole, kept)
 
     def keep(self, value: Value, whole: Sequence[Affine], kept: _Kept) -> Read:
         name = fresh_name(kept.label, self.taken, dotted_name)
@@ -181,13 +197,15 @@ class _Recomputer(Reader):
         place = solve_digits(kept.index, kept.extents, index, self.sizes) if shape(again) else ()
         if place is None:
             label = kept.label.split(".")[0]
-            refuse(f"`{label}` is computed, and is read at places that are no digits of those it is stored at", value.span)
+            refuse(
+                f"`{label}` is computed, and is read at places that are no digits of those it is stored at", value.span
+            )
         unit = Affine((), 1)
         place = tuple(Affine() if e == unit else form for form, e in zip(place, kept.extents, strict=False))
         # What only moves elements of computed arrays is no array of its own.
         if isinstance(again, Read | View):
             return self.term(again, place, needed)
-        leaf = self.materialize(name, place)
+        leaf = self.array_at(name, place)
         own = frozenset(map(index_dimension, leaf.index))
         return leaf if needed <= own else self.spread(again, leaf, place, needed)
 
@@ -198,7 +216,7 @@ class _Recomputer(Reader):
             return leaf
         return self.term(again, place, needed)
 
-    def materialize(self, name: str, place: Place) -> Leaf:
+    def array_at(self, name: str, place: Place) -> Leaf:
         """The array of a value at a place, defined once."""
         kept = self.kept[name]
         symbols = [*dict.fromkeys(s for form in place for s, _ in form.terms if s in self.sizes)]
@@ -215,8 +233,12 @@ class _Recomputer(Reader):
     def define_at(self, name: str, place: Place, own: Sequence[str], kept: _Kept) -> str:
         """Definition of a value at a place, over new dimensions like `own`."""
         if len(self.definitions) >= _DEFINITIONS:
-            refuse(f"more than {_DEFINITIONS} arrays would have to be computed, for places at which others are read", None)
-        copies = [self.fresh_place(self.sizes[d], tuple(self.sizes[s].constant for s in self.digits.get(d, ()))) for d in own]
+            refuse(
+                f"more than {_DEFINITIONS} arrays would have to be computed, for places at which others are read", None
+            )
+        copies = [
+            self.fresh_place(self.sizes[d], tuple(self.sizes[s].constant for s in self.digits.get(d, ()))) for d in own
+        ]
         names = [self.dimension(form) for form in copies]
         renamed = dict(zip(self.flat_digits(own), self.flat_digits(names), strict=True))
         at = tuple(form.substitute({s: Affine.symbol(n) for s, n in renamed.items()}) for form in place)
@@ -228,12 +250,15 @@ class _Recomputer(Reader):
         extents = tuple(self.dims[d] for d in names)
         before = self.values
         # The definition's own name is a new one: the array's is that of all of its places.
-        self.values = {}
+        self.values = dict[str, Value]()
         made = self.add_definition(term, tuple(names), value, extents, kept.label, kept.span)
         self.values = before
         return made.name
 
     def viewed_element(self, value: Value) -> Term:
+        # What a local array holds before it is stored to is a number.
+        if isinstance(value, Cases) and isinstance(value.inside, Constant) and value.inside == value.outside:
+            return Number(value.inside.value)
         own = self.dimensions(named_symbols(value))
         flat = self.flat_digits(own)
         extents = tuple(self.sizes.get(s, self.dims.get(s, Affine())) for s in flat)
@@ -324,7 +349,7 @@ class _Recomputer(Reader):
         if not others:
             return None
         radices = tuple(self.sizes[name].constant for name in others)
-        made = self.fresh_place(Affine((), _product(radices)), radices if len(radices) > 1 else ())
+        made = self.fresh_place(Affine((), prod(radices)), radices if len(radices) > 1 else ())
         own = self.flat_digits([self.dimension(made)])
         return (Affine.from_terms({new: form.coefficient(old) for new, old in zip(own, others, strict=True)}),)
 
@@ -370,7 +395,7 @@ class _Recomputer(Reader):
         if not isinstance(found, Leaf) or [*map(index_dimension, found.index)] != own or found.array in self.storage:
             kind, span = held.dtype, self.program[name].span
             whole = tuple(self.dims[d] for d in own)
-            before, self.values = self.values, {}
+            before, self.values = self.values, dict[str, Value]()
             defined = self.add_definition(found, tuple(own), Read(name, kind, (), whole), whole, name, span).name
             self.values = before
         else:
@@ -378,24 +403,42 @@ class _Recomputer(Reader):
         return Output(name, defined, tuple(range(len(own))))
 
 
-def _product(numbers: Sequence[int]) -> int:
-    made = 1
-    for number in numbers:
-        made *= number
-    return made
-
-
 def _is_digit_store(target: Read, whole: Sequence[Affine]) -> bool:
     """Whether a store writes all of an array, with an axis that is put together of digits."""
     named = [name for form in target.index for name, _ in form.terms]
-    if sorted(named) != sorted(map(str, axes(len(target.shape)))):
+    needed = {str(axis(n)) for n, extent in enumerate(target.shape) if extent != Affine((), 1)}
+    if len({*named}) < len(named) or not needed <= {*named}:
         return False
     digits = [form_digits(form, target.shape) for form in target.index]
     return any(digits) and all(
-        Affine((), _product(own)) == extent if own else form == axis(n) or target.shape[int(str(form)[1:])] == extent
-        for n, (form, own, extent) in enumerate(zip(target.index, digits, whole, strict=True))
-        if own or index_dimension(form).startswith("$")
+        Affine((), prod(own)) == extent if own else _is_whole_axis(form, extent, target.shape)
+        for form, own, extent in zip(target.index, digits, whole, strict=True)
     )
+
+
+def _is_whole_axis(form: Affine, extent: Affine, extents: Sequence[Affine]) -> bool:
+    if form.is_constant:
+        return form == Affine() and extent == Affine((), 1)
+    name = index_dimension(form)
+    return name.startswith("$") and extents[int(name[1:])] == extent
+
+
+def _last_digit(target: Read, whole: Sequence[Affine]) -> tuple[Read, int] | None:
+    """A store of every n-th element of an axis as one of all digits, of which the last is fixed: the store with an axis
+    for this digit, and its number.
+    """
+    for n, form in enumerate(target.index):
+        factors = [factor for name, factor in form.terms if name.startswith("$")]
+        step = min(factors, default=1)
+        if step < 2 or not 0 <= form.constant < step:
+            continue
+        number = form.constant
+        index = tuple(
+            each - number + axis(len(target.shape)) if n == m else each for m, each in enumerate(target.index)
+        )
+        made = replace(target, index=index, shape=(*target.shape, Affine((), step)))
+        return (made, number) if _is_digit_store(made, whole) else None
+    return None
 
 
 def _used_definitions(definitions: Sequence[Definition], needed: set[str]) -> list[Definition]:
@@ -415,4 +458,3 @@ def _used_views(made: ArrayFormulas) -> Program:
     stored = {s.target.name for s in made.views.body if isinstance(s, Store)}
     storage = tuple(s for s in made.views.storage if s.name not in stored or s.name in read)
     return replace(made.views, storage=storage, body=body)
-

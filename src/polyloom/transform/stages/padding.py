@@ -16,17 +16,32 @@ _KEEPS_ZERO: Final = frozenset(
     ("move", "add", "sub", "neg", "abs", "min", "max", "and", "or", "xor", "tanh", "sin", "sqrt")
 )
 """Operations that give 0 where all operands are 0."""
-_NUMBERS: Final[Mapping[str, Callable[..., float | None]]] = {
+
+
+def _quotient(a: float, b: float) -> float | None:
+    return a / b if b else None
+
+
+def _root(a: float) -> float | None:
+    return sqrt(a) if a >= 0 else None
+
+
+def _power(a: float) -> float | None:
+    # A larger one is none of FP32.
+    return exp(a) if a < _LARGEST else None
+
+
+_LARGEST: Final = 80.0
+_NUMBERS: Final[Mapping[str, Callable[..., Any]]] = {
     "add": operator.add,
     "sub": operator.sub,
     "neg": operator.neg,
     "mul": operator.mul,
-    "div": lambda a, b: a / b if b else None,
-    "sqrt": lambda a: sqrt(a) if a >= 0 else None,
-    "exp": lambda a: exp(a) if a < _LARGEST else None,
+    "div": _quotient,
+    "sqrt": _root,
+    "exp": _power,
 }
 """Operations on numbers that are known, of which only what is 0 or not counts (constant folding)."""
-_LARGEST: Final = 80.0
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")
 }

@@ -232,7 +232,9 @@ class _Cutter:
             left, right = right, left
         result = name if name and out == d.dims else self.fresh()
         dtype = BY_NAME[widened].gives or "f32" if widened else self.types[left.array]
-        made = Product(result, out, left, right, over, d.label, widened, begins, is_ordered, roundings, d.span, is_spread)
+        made = Product(
+            result, out, left, right, over, d.label, widened, begins, is_ordered, roundings, d.span, is_spread
+        )
         found = self.add(made, dtype)
         if is_spread:
             self.rows.add(found.array)

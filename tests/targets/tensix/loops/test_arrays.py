@@ -22,13 +22,24 @@ from polyloom.transform.stages.array_formulas import array_formulas
 from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.stage_cutting import cut_stages
 
-RUN = ("slices", "augmented", "sums", "einsum", "batches", "pads", "joined", "triangles", "tables", "enumerated")
+RUN = (
+    "slices",
+    "augmented",
+    "sums",
+    "einsum",
+    "batches",
+    "pads",
+    "joined",
+    "triangles",
+    "tables",
+    "enumerated",
+    "maxima",
+)
 # What stages lack, phases of vector code may have.
 PHASES = ("broadcasting", "cumulative_sums", "factors", "zipped")
 REFUSED = {
     "powers": "no instruction of a tile does this: `pow` of f32",
     "conversions": "all f32 or all i32",
-    "maxima": "a selection needs a comparison as its condition",
 }
 HEAD = "import numpy as np\nimport polyloom as pl\n\nN, M = pl.sizes('N M')\n\n\n@pl.kernel\n"
 

@@ -98,5 +98,6 @@ def fold_bits(operation: str, bits: NDArray[Any]) -> NDArray[Any]:
     whole = bits.astype(np.uint32).view(np.int32)
     # Of negative numbers the order of bits is that of magnitudes: inverted, it is that of numbers.
     keys = np.where(whole < 0, whole ^ 0x7FFFFFFF, whole)
-    found = (keys.max if operation == "maximum" else keys.min)(axis=-1)
-    return np.where(found < 0, found ^ 0x7FFFFFFF, found).astype(np.int32).view(np.uint32)
+    found: NDArray[np.int32] = (keys.max if operation == "maximum" else keys.min)(axis=-1)
+    made: NDArray[np.int32] = np.where(found < 0, found ^ 0x7FFFFFFF, found).astype(np.int32)
+    return made.view(np.uint32)

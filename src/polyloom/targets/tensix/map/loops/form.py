@@ -9,8 +9,8 @@ may be as far as the errors of all stages allow. Integers must be equal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from dataclasses import replace
+from functools import partial
 from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -103,6 +103,8 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
         reason = input_error("PL1230", lack.message, span=lack.span, help=FORMS)
     if not any(isinstance(each, For) for each in arrays.body):
         # Array statements in a row have shown what they are. Their equations would say no more, and take minutes.
+        if not computes_in_32_bits(function.nest, options):
+            raise reason
         return _load_nest(function, arrays, written, options)
     try:
         # Loops around array statements may still be stages, by their dependences, or phases, which take less room.

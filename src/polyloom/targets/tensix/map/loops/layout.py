@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from polyloom.analysis.contraction import Matrix
 from polyloom.diagnostics import INFEASIBLE, Diagnostic, PolyloomError, input_error
-from polyloom.ir.stage import Product, Program
+from polyloom.ir.stage import Program
 from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.words.arrays.area import END, Area, Held, Key, Placed, datum_width
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
@@ -69,7 +69,7 @@ def operand_areas(
         areas = [
             computed[m.array] if m.array in computed else _area(m, shapes[m.array], "factor", how) for m in factors
         ]
-        if isinstance(each.stage, Product) and each.stage.is_spread:
+        if each.stage.is_spread:
             areas[1] = _spread_column(areas[1])
         return areas
     if each.source is not None:

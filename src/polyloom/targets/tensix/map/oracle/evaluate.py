@@ -84,7 +84,9 @@ def _fold_error(each: Applied, fold: Fold, how: Arithmetic, inputs: Arrays, made
     """Value and error of a fold: no element of a row may be further off than the worst one is."""
     name, e = fold.reads[0], element_format(how)
     value, error = made[name] if name in made else _format_error(np.asarray(inputs[name]), e)
-    found = _fold_axis(each, value).max(axis=-1) if fold.operation == "maximum" else _fold_axis(each, value).min(axis=-1)
+    found = (
+        _fold_axis(each, value).max(axis=-1) if fold.operation == "maximum" else _fold_axis(each, value).min(axis=-1)
+    )
     return found, _fold_axis(each, error).max(axis=-1)
 
 

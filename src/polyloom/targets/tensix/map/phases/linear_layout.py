@@ -5,7 +5,7 @@ addresses are affine in the loops, in datums of 32 bits from the first array on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 

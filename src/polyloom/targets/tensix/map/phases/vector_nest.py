@@ -90,7 +90,9 @@ def vectorize(nest: Nest) -> VectorNest:
     made = replace(made, storage=tuple(expanded.storage.get(s.name, s) for s in nest.storage))
     strips = dict[str, Strip]()
     _collect_strips(made, made.body, "", chosen, strips)
-    together = frozenset(loop.name for loop in loop_nodes(made.body) if _is_independent(loop, dependences, strips, made))
+    together = frozenset(
+        loop.name for loop in loop_nodes(made.body) if _is_independent(loop, dependences, strips, made)
+    )
     return VectorNest(made, strips, chosen, together, ranges)
 
 

@@ -3,8 +3,8 @@
 stages that need them, and what stages make takes the room of what nobody reads any more (storage allocation by
 lifetimes; first fit by the size of an interval, Gergov 1999 has its bounds).
 
-Core NC reads the arguments in the order of the stages, by NoC 1, as early as their room is free: while a stage computes,
-the arguments of the next ones arrive (software prefetching). Results stay in L1.
+Core NC reads the arguments in the order of the stages, by NoC 1, as early as their room is free: while a stage
+computes, the arguments of the next ones arrive (software prefetching). Results stay in L1.
 
     NC:  stage s - ahead is done -> read the arguments of stage s -> they are there
     T0:  the arguments of stage s are there -> unpack
@@ -43,8 +43,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Paged:
-    """Areas of arguments in DRAM; addresses of all areas in L1 by key; reads in the order of stages; `ahead` of them.
-    """
+    """Areas of arguments in DRAM; places of all areas in L1 by key; reads in the order of stages, `ahead` of them."""
 
     inputs: tuple[Area, ...]
     where: dict[Key, Area]
@@ -84,9 +83,7 @@ def _fit(
         begin, end = spans[key]
         # In tiles, from the base on: T0 addresses all inputs of a stage by one base and a counter.
         count = areas[key].placed.size // pitch
-        busy = sorted(
-            place for other, place in found.items() if spans[other][0] <= end and begin <= spans[other][1]
-        )
+        busy = sorted(place for other, place in found.items() if spans[other][0] <= end and begin <= spans[other][1])
         at = 0
         for low, high in busy:
             if at + count <= low:
@@ -143,4 +140,3 @@ def await_arguments(paged: Paged, number: int, meeting: int) -> Lines:
         f"lw s11, {ARRIVED}(s9)",
         "blt s11, s10, arrived",
     ]
-

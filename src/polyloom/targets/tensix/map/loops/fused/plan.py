@@ -111,7 +111,7 @@ def _fuse_stages(content: Content, fusions: Mapping[str, str], shapes: Mapping[s
 
 
 def compile_kernels(stages: Iterable[Stage], how: Arithmetic, watch: Watch | None) -> list[Stage]:
-    """Stages with the words of their vector kernels; equal formulas, such as those of several heads, have one kernel."""
+    """Stages with the words of their vector kernels; equal formulas, as those of heads are, have one kernel."""
     known, made = dict[object, tuple[tuple[int, Place], ...]](), list[Stage]()
     for stage in stages:
         if stage.formula is not None:

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that are the same for all of a row: maxima and minima on the vector unit, sums on the matrix unit, and what
+formulas make of them; arguments that are read from DRAM before their stages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+import polyloom as pl
+from polyloom.diagnostics import PolyloomError
+from polyloom.targets.tensix.map.loops import compile as stages
+from polyloom.targets.tensix.map.loops.fold import fold_bits
+
+HEAD = "import numpy as np\nimport polyloom as pl\n\nN, M, K = pl.sizes('N M K')\n\n\n@pl.kernel\n"
+
+
+def compiled(folder: Path, text: str, **options: Any) -> Any:
+    file = folder / "f.py"
+    file.write_text(f"{HEAD}def f{text}")
+    return pl.compile(str(file), on="tensix", **options)
+
+
+def _holds_nothing(*_: object) -> bool:
+    return False
+
+
+def whats(result: Any) -> list[str]:
+    return [stage["what"] for stage in cast("list[dict[str, Any]]", result.data["stages"])]
+
+
+@pytest.mark.parametrize("columns", [1, 15, 17, 31, 33, 128])
+def test_the_largest_of_each_row(columns: int, tmp_path: Path) -> None:
+    """Padding is 0, which is larger than all elements here."""
+    text = "(x: pl.f32[N, M], y: pl.f32[N, M]) -> None:\n    y[:, :] = x * 2 - x.max(axis=-1, keepdims=True)\n"
+    x = -1 - np.random.default_rng(columns).random((37, columns), np.float32)
+    result = compiled(tmp_path, text).run(N=37, M=columns, x=x)
+    assert result.verified and np.array_equal(result.outputs["y"], x * 2 - x.max(axis=-1, keepdims=True))
+    assert "maximum" in whats(result)
+
+
+def test_the_least_of_each_row_in_bf16(tmp_path: Path) -> None:
+    text = "(x: pl.f32[N, M], y: pl.f32[N, M]) -> None:\n    y[:, :] = np.abs(x) + x.min(axis=1, keepdims=True)\n"
+    result = compiled(tmp_path, text, format="bf16").run(N=3, M=40)
+    assert result.verified and "minimum" in whats(result)
+
+
+def test_long_rows_are_refused_with_the_room_that_there_is(tmp_path: Path) -> None:
+    text = "(x: pl.f32[N, M], y: pl.f32[N, M]) -> None:\n    y[:, :] = x - x.max(axis=-1, keepdims=True)\n"
+    with pytest.raises(PolyloomError, match="rows of 129 elements, and Dst holds 128 of each") as caught:
+        compiled(tmp_path, text).run(N=3, M=129)
+    assert caught.value.code == "PL1230" and caught.value.diagnostics[0].span is not None
+
+
+def test_a_softmax_has_a_quotient_for_each_row(tmp_path: Path) -> None:
+    text = (
+        "(x: pl.f32[N, M], y: pl.f32[N, M]) -> None:\n"
+        "    e = np.exp(x - x.max(axis=-1, keepdims=True))\n    y[:, :] = e / e.sum(axis=-1, keepdims=True)\n"
+    )
+    result = compiled(tmp_path, text).run(N=5, M=40)
+    assert result.verified and np.allclose(result.outputs["y"].sum(axis=1), 1, atol=2e-3)
+    assert [stage["tiles"] for stage in cast("list[dict[str, Any]]", result.data["stages"])].count([1, 1]) >= 1
+
+
+def test_the_order_of_bits_is_that_of_numbers() -> None:
+    values = np.array([[-np.inf, -2.0, -0.0, 0.0], [-3.0, -1.5, -1e-30, -9.0], [1.0, np.inf, 2.0, -1.0]], np.float32)
+    found = fold_bits("maximum", values.view(np.uint32)).view(np.float32)
+    assert found.tolist() == [0.0, np.float32(-1e-30), np.inf] and not np.signbit(found[0])
+    least = fold_bits("minimum", values.view(np.uint32)).view(np.float32)
+    assert least.tolist() == [-np.inf, -9.0, -1.0]
+
+
+def test_elements_that_lie_apart_in_vectors(tmp_path: Path) -> None:
+    """An array whose last axis has one element is a vector: each iteration has its own element (it was wrong)."""
+    text = (
+        "(x: pl.f32[N, M], y: pl.f32[N, M]) -> None:\n    y[:, :] = x / np.sqrt((x * x).sum(axis=-1, keepdims=True))\n"
+    )
+    result = compiled(tmp_path, text, format="fp32").run(N=40, M=5)
+    assert result.verified and whats(result) == ["phases"]
+
+
+def test_arguments_come_from_dram(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where L1 is too small for all stages together; the same bits."""
+    text = "(x: pl.f32[N, M], v: pl.f32[M, K], w: pl.f32[K, M], y: pl.f32[N, M]) -> None:\n    y[:, :] = (x @ v) @ w\n"
+    kernel = compiled(tmp_path, text, format="bf16")
+    inside = kernel.run(N=40, M=70, K=33)
+    # Beyond DATA there is room for the largest stage, and not for all of them.
+    monkeypatch.setattr(stages, "is_resident", _holds_nothing)
+    outside = compiled(tmp_path, text, format="bf16").run(N=40, M=70, K=33)
+    assert inside.verified and outside.verified
+    assert np.array_equal(inside.outputs["y"], outside.outputs["y"])
+    assert "port" not in inside.data
+    assert cast("list[dict[str, Any]]", outside.data["port"])[1]["read"] > 0
