@@ -110,6 +110,9 @@ class Compiled(File):
         # What the domain fixes needs no value.
         parameters = {**fixed_symbols(self.signature.assumptions), **parameters}
         options = replace(self._options, **known) if known else self._options
+        if self.signature.sizes == tuple(parameters):
+            # Before anything of their size is made.
+            inputs.require_room(self.signature, parameters)
         start = perf_counter()
         try:
             data = make(self.data, parameters, self.place, options)

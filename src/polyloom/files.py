@@ -80,6 +80,19 @@ def read_regular(path: str | os.PathLike[str]) -> bytes:
         return file.read()
 
 
+def read_part(path: str, start: int, count: int) -> bytes:
+    """Bytes of a file that the user names, from a place on; fewer where it ends before. Errors: PL0807."""
+    try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        with Path(path).open("rb") as file:
+            file.seek(start)
+            return file.read(count)
+    except (OSError, ValueError, OverflowError) as error:  # ValueError: a path with a zero byte
+        help = _suggest_file(path, "give the path of an existing file that you may read")
+        raise input_error("PL0807", f"cannot read '{path}': {_reason(error)}", help=help) from None
+
+
 def read_source(path: str, kind: str) -> bytes:
     """Contents of a source, of a kind such as `Python`, or of its unsaved buffer. Errors: PL0104."""
     if (unsaved := buffers.unsaved_text(path)) is not None:

@@ -28,6 +28,8 @@ def require_memory(needed: int, what: str, help: str, *, code: str = "PL0605", s
 
 def size_text(count: int) -> str:
     """Size in bytes for people."""
+    if count < 2**20:
+        return f"{count} bytes"
     return f"{count / 2**30:.3g} GiB" if count < 2**70 else "far more than a machine can have"
 
 

@@ -186,9 +186,10 @@ def complete_inputs(
     """Complete inputs: those that are given or that the source brings as `data`, checked, and others made up from
     `seed`: scalars always, arrays where none is given or `fill` is "random"; what is used as an index within `ranges`.
     Of a program whose source is not known, nothing is made up unless `fill` asks for it. Errors: PL0230 to PL0232,
-    PL0804, PL0820."""
+    PL0605, PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
+    require_room(signature, sizes)
     known = {a.name: a for a in signature.inputs}
     checked = {
         a.name: _check_array(a, sizes, given[a.name], "output") for a in pure_outputs(signature) if a.name in given
@@ -259,6 +260,14 @@ def _check_all_given(
             f"`{name}` is given the {quote('array', given)}, but the {quote('array', lacking)} {verb(lacking)} missing"
         )
         raise input_error("PL0231", message, help=help)
+
+
+def require_room(signature: Signature, sizes: Mapping[str, int]) -> None:
+    """Room for all arrays of a run, which the host holds, and the machine's model once more. Errors: PL0605."""
+    arrays = [*signature.arguments, *signature.unread]
+    needed = sum(prod(_array_shape(a, sizes)) * a.dtype.itemsize for a in arrays)
+    what = f"`{signature.name}`, whose arrays the host and the machine hold,"
+    memory.require_memory(2 * needed, what, "give smaller sizes, or a smaller model")
 
 
 def _array_shape(argument: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.onnx.graph import check_inputs, lower_graph
 from polyloom.frontend.onnx.operators import NAMES
-from polyloom.frontend.onnx.read_file import Prepare, check_operators, infer_shapes, initializers, read_model
+from polyloom.frontend.onnx.read_file import FileModel, Prepare, check_operators, infer_shapes, initializers, read_model
 from polyloom.frontend.onnx.settings import Settings, read_settings
 from polyloom.frontend.source import Options
 from polyloom.recursion import with_deep_stack
@@ -28,15 +28,21 @@ __all__ = ["load_model", "lower_model"]
 
 def load_model(path: str, options: Options, prepare: Prepare | None = None) -> ArraySource:
     """The program that the model in a file is; `prepare` stands for the process of its own. Errors: PL018x."""
-    model = read_model(path)
-    return lower_model(path, model, options.data, read_settings(path, model, options.values), prepare)
+    found = read_model(path)
+    return _lower_file(path, found, options.data, read_settings(path, found.model, options.values), prepare)
 
 
 def lower_model(
     path: str, model: ModelProto, files: Sequence[str], settings: Settings, prepare: Prepare | None = None
 ) -> ArraySource:
     """The program of a model; `files` may have data of it. Errors: PL0181 to PL0188."""
-    elements = initializers(path, model, files)
+    return _lower_file(path, FileModel(model, {}), files, settings, prepare)
+
+
+def _lower_file(
+    path: str, found: FileModel, files: Sequence[str], settings: Settings, prepare: Prepare | None
+) -> ArraySource:
+    model, elements = found.model, initializers(path, found, files)
     check_inputs(path, model, elements, settings)
     check_operators(path, model)
     inferred = infer_shapes(path, model, sorted(NAMES), prepare)

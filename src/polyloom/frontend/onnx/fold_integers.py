@@ -228,14 +228,18 @@ def fold_range(node: Node) -> Tensor | None:
         node.integers(1, "bounds")
         node.integers(2, "bounds")
         node.fail("PL0188", "the bounds are data, and the program depends on them", "make them constants")
-    start, limit, step = [each.reshape(-1)[0] for each in arrays if each is not None]
+    bounds = [each for each in arrays if each is not None]
+    if find_kind(bounds[0].dtype) is None:
+        help = "use numbers of 8 to 32 bits, or double"
+        node.fail("PL0185", f"no machine has elements of the type {bounds[0].dtype}", help)
+    start, limit, step = [each.reshape(-1)[0] for each in bounds]
     if step == 0:
         node.refuse("the step is 0", "give another step")
     # ONNX operator Range: max(ceil((limit - start) / delta), 0) elements, also for steps that are negative.
     count = max(int(np.ceil((limit - start) / step)), 0)
     if count > _MOST:
         node.refuse(f"the range has {count} elements", f"use at most {_MOST}")
-    return known_tensor((start + np.arange(count) * step).astype(arrays[0].dtype))  # pyright: ignore[reportOptionalMemberAccess]
+    return known_tensor((start + np.arange(count) * step).astype(bounds[0].dtype))
 
 
 # Movement

@@ -372,7 +372,9 @@ def space_to_depth(node: Node) -> Tensor:
     rows, columns = ((size or 0) // block for size in sizes)
     side = extent(block)
     wide = (batch, channels, extent(rows), side, extent(columns), side)
-    split_axes, order = reshape_value(node, value, wide), (0, 3, 5, 1, 2, 4)
+    # ONNX operator SpaceToDepth, version 28: DCR has the block in the outer part of the channels, CRD in the inner one.
+    order = (0, 3, 5, 1, 2, 4) if node.text("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4)
+    split_axes = reshape_value(node, value, wide)
     moved = element_view(split_axes, [axis(order.index(n)) for n in range(6)], tuple(wide[n] for n in order))
     extents = (batch, channels * (block * block), extent(rows), extent(columns))
     return data(reshape_value(node, moved, extents), node.tensor().kind)

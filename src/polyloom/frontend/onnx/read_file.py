@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,7 @@ import numpy as np
 from polyloom import files, memory
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.extras import install_command
+from polyloom.frontend.onnx.large_tensors import read_light_model
 from polyloom.frontend.onnx.places import node_label, node_spans
 from polyloom.frontend.onnx.tensors import Known
 
@@ -47,15 +49,26 @@ def require_package() -> Any:
     return onnx
 
 
-def read_model(path: str) -> ModelProto:
-    """The model of a file, as it is written. Errors: PL0180, PL0181, PL0807."""
+@dataclass(frozen=True, slots=True)
+class FileModel:
+    """A model as it is written, but for the elements of large initializers: these are `large`, flat, by number."""
+
+    model: ModelProto
+    large: Mapping[int, Known]
+
+
+def read_model(path: str) -> FileModel:
+    """The model of a file. Errors: PL0180, PL0181, PL0605, PL0807."""
     onnx = require_package()
     from google.protobuf.message import DecodeError
 
-    content = files.read(path)
+    try:
+        light = read_light_model(path)
+    except (OSError, ValueError):  # which reading the file as a whole explains
+        light = None
     model = onnx.ModelProto()
     try:
-        model.ParseFromString(content)
+        model.ParseFromString(files.read(path) if light is None else light.content)
     except (DecodeError, RecursionError, ValueError):
         model = None
     if model is None or not model.HasField("graph") or not model.ir_version:
@@ -63,7 +76,7 @@ def read_model(path: str) -> ModelProto:
         raise input_error("PL0181", f"'{path}' is no ONNX model", help=help)
     _check_names(path, model)
     _check_versions(path, model, onnx)
-    return model
+    return FileModel(model, {} if light is None else light.elements)
 
 
 def _check_names(path: str, model: ModelProto) -> None:
@@ -93,23 +106,29 @@ def _check_versions(path: str, model: ModelProto, onnx: Any) -> None:
         raise input_error("PL0181", f"'{path}' has IR version {model.ir_version}", help=help)
 
 
-def initializers(path: str, model: ModelProto, named: Sequence[str]) -> dict[str, Known]:
+def initializers(path: str, found: FileModel, named: Sequence[str]) -> dict[str, Known]:
     """Elements of all initializers; those outside of the file come from the files `named`. Errors: PL0181, PL0187."""
+    model = found.model
     if model.graph.sparse_initializer:
         help = "store it as a dense tensor"
         raise input_error("PL0185", f"'{path}' has a sparse initializer", help=help)
     beside = {PurePath(file).name: file for file in named}
-    return {t.name: tensor_elements(path, t, beside) for t in model.graph.initializer}
+    numbered = enumerate(model.graph.initializer)
+    return {t.name: tensor_elements(path, t, beside, found.large.get(n)) for n, t in numbered}
 
 
-def tensor_elements(path: str, tensor: TensorProto, beside: Mapping[str, str]) -> Known:
-    """Elements of one tensor. Errors: PL0181, PL0185, PL0187."""
+def tensor_elements(path: str, tensor: TensorProto, beside: Mapping[str, str], large: Known | None = None) -> Known:
+    """Elements of one tensor, of a large one those that were read apart. Errors: PL0181, PL0185, PL0187."""
     onnx = require_package()
     count = int(np.prod([*map(int, tensor.dims)], dtype=object))
     if min(tensor.dims, default=0) < 0:
         raise _broken_tensor(path, tensor.name)
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
         return _external_elements(path, tensor, beside, count)
+    if large is not None:
+        if large.size != count:
+            raise _broken_tensor(path, tensor.name)
+        return large.reshape([*map(int, tensor.dims)])
     memory.require_memory(
         count if tensor.raw_data else 0, f"the tensor `{tensor.name}` of '{path}'", "use a smaller model"
     )
@@ -133,12 +152,11 @@ def _external_elements(path: str, tensor: TensorProto, beside: Mapping[str, str]
         message = f"the tensor `{tensor.name}` of '{path}' lies in another file, '{name}'"
         raise input_error("PL0187", message, help=f"name the file: `--data {name or 'FILE'}`")
     held = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
-    content = files.read(beside[name])
-    try:
-        offset = int(entries.get("offset", "0"))
-        found = np.frombuffer(content, held, count, offset) if offset >= 0 else None
-    except ValueError:
-        found = None
+    text = entries.get("offset", "0")
+    memory.require_memory(count * held.itemsize, f"the tensor `{tensor.name}` of '{path}'", "use a smaller model")
+    # Elements alone are read: the file has those of many tensors.
+    content = files.read_part(beside[name], int(text), count * held.itemsize) if text.isdecimal() else b""
+    found = np.frombuffer(content, held) if len(content) == count * held.itemsize else None
     if found is None:
         message = f"the tensor `{tensor.name}` of '{path}' is not in '{beside[name]}', which is too short"
         raise input_error("PL0187", message, help="give the file that was saved with the model")

@@ -622,6 +622,7 @@ def constant_value(attribute: Any, kind: Any) -> Any:
         shape = tuple(kind.get_shape())
         values = np.array(list(attribute.get_values()))
         wide = values.astype(np.float64 if np.dtype(storage_type(kind)).kind == "f" else np.int64)
-        return (np.broadcast_to(wide, shape) if wide.size == 1 else wide.reshape(shape)).astype(storage_type(kind))
+        found = np.broadcast_to(wide.reshape(()), shape) if wide.size == 1 else wide.reshape(shape)
+        return found.astype(storage_type(kind))
     value = attribute.value.data
     return int(value) if to is int else np.asarray(value).astype(to)[()]
