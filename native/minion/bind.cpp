@@ -120,8 +120,8 @@ nb::dict told(Chip& chip, const Result& result) {
         events.append(nb::make_tuple(each.start, each.end, each.owner, each.track, each.word, each.pc));
     made["events"] = events;
     nb::list account;
-    for (unsigned thread = 0; thread < chip.account.size(); ++thread)
-        for (const auto& [pc, own] : chip.account[thread]) {
+    for (unsigned thread = 0; thread < chip.account.passed.size(); ++thread)
+        for (const auto& [pc, own] : chip.account.passed[thread]) {
             nb::list stalls;
             for (const uint64_t each : own.stalls) stalls.append(each);
             account.append(nb::make_tuple(thread, pc, own.issued, own.turn, own.front, stalls));

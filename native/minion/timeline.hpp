@@ -9,6 +9,7 @@
 #include <bitset>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "account/columns.hpp"
@@ -47,7 +48,19 @@ struct Passed {
     uint64_t issued = 0, turn = 0, front = 0;
     std::array<uint64_t, STALLS> stalls{};
 };
-using Account = std::array<std::unordered_map<uint64_t, Passed>, 2>;
+struct Account {
+    // What has just been found is found again without a search: loops are shorter than this.
+    static constexpr size_t RECENT = 1024;
+
+    Passed& at(uint32_t thread, uint64_t pc) {
+        auto& [known, place] = recent[thread][pc / 2 % RECENT];
+        if (known != pc || !place) [[unlikely]]
+            known = pc, place = &passed[thread][pc];
+        return *place;
+    }
+    std::array<std::unordered_map<uint64_t, Passed>, 2> passed;
+    std::array<std::array<std::pair<uint64_t, Passed*>, RECENT>, 2> recent{};
+};
 // The same over time, of all harts.
 enum PassedKind : size_t { ISSUED, TURN, FRONT, STALL, PASSED_KINDS = STALL + Passed::STALLS };
 constexpr size_t PASSED_COLUMNS = 512;
@@ -131,10 +144,7 @@ class Timeline {
     std::bitset<256> loaded;  // registers whose value a load brings
 
   private:
-    Passed& at(uint64_t pc) {
-        if (pc != known) known = pc, place = &(*account)[thread][pc];
-        return *place;
-    }
+    Passed& at(uint64_t pc) { return account->at(thread, pc); }
     // Every cycle once: what an earlier wait or issue has counted is not counted again.
     void count_issue() {
         Passed& own = at(pending.pc);
@@ -172,8 +182,7 @@ class Timeline {
     };
     std::array<Stretch, 16> last{};
     size_t newest = 0;
-    Passed* place = nullptr;
-    uint64_t known = ~uint64_t(0), counted = 0, pending_due = 0, pending_holds = 1;
+    uint64_t counted = 0, pending_due = 0, pending_holds = 1;
     uint32_t minion, thread;
     bool traced;
     Span pending;

@@ -175,7 +175,8 @@ POLYLOOM_MODULE(tensix, m) {
         .def_prop_rw(
             "accounting", [](Tile& t) { return t.accounting; },
             [](Tile& t, bool accounts) {
-                if (accounts && !t.accounting) t.tally.over_time.start(t.tally.sums.size(), Tally::MOST_SNAPSHOTS, 1);
+                if (accounts && !t.accounting)
+                    t.tally.over_time.start(t.tally.sums.size(), Tally::MOST_SNAPSHOTS, Tally::FIRST_STEP);
                 t.accounting = accounts;
             })
         .def_prop_ro("over_time",

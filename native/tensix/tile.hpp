@@ -141,7 +141,7 @@ struct Why {
 // Cycles of threads by reason and address of the word, or of the core's instruction where there is no word.
 struct Tally {
     static constexpr size_t REASONS = Why::ENDED + 1;
-    static constexpr size_t MOST_SNAPSHOTS = 512;
+    static constexpr size_t MOST_SNAPSHOTS = 256, FIRST_STEP = 16;
 
     // Before anything of a cycle is counted: a tile of a grid may have slept through several snapshots.
     void begin(uint64_t cycle) {

@@ -84,3 +84,16 @@ def test_all_examples(path: Path, place: str) -> None:
         assert error.diagnostics[0].exit_code != 70
         return
     check_page(result)
+
+
+_SECTIONS = ("Account", "Source and schedule", "Resources and pressure", "Activity", "Memory", "Files")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_sections_have_one_order(place: str) -> None:
+    """Those that every machine has, and the memory where a machine tells of it."""
+    heads = re.findall(r"<section[^>]*><h2>([^<]*)</h2>", ran(place).page())
+    # A machine without a schedule shows its inner loop instead.
+    named = ["Source and schedule" if head.startswith(("Source", "Schedule")) else head for head in heads]
+    assert [name for name in _SECTIONS if name in named] == list(dict.fromkeys(named))
+    assert set(_SECTIONS) - set(named) <= {"Memory"}

@@ -71,7 +71,7 @@ def _timeline(timeline: Timeline | None) -> Json:
     """Account over time: cycles of a column, and by class the unit-cycles of each column."""
     if timeline is None:
         return None
-    names = [name for name in CATEGORIES if any(name in column for column in timeline.slices)]
+    names: list[Category] = [name for name in CATEGORIES if any(name in column for column in timeline.slices)]
     classes: dict[str, Json] = {name: [column.get(name, 0) for column in timeline.slices] for name in names}
     return {"step": timeline.step, "classes": classes}
 

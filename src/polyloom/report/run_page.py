@@ -20,7 +20,7 @@ from polyloom.report.parts import account, activity, array, bound, flow, head, l
 from polyloom.targets.account import Account
 from polyloom.targets.activity import Activity
 from polyloom.targets.costs import Line
-from polyloom.targets.report import Report
+from polyloom.targets.report import Report, Table
 from polyloom.targets.target import Json, Simulated
 from polyloom.targets.trace import trace_activity
 
@@ -32,7 +32,8 @@ class Shown:
     """What there is to show: `data` is what `run --json` prints, `summary` the rows that a reader wants first, with a
     view for each phase; `passes` are the forms between passes, name and text; `loop` is the inner loop of a machine
     that has no schedule, `source` the file that it comes from, name and text; `without` says why no source is shown,
-    `notice` what the activity lacks; `account` is that of the cycles, where there is one."""
+    `notice` what the activity lacks; `account` is that of the cycles, where there is one, and `tables` are
+    those of a machine without views."""
 
     data: Mapping[str, Json]
     summary: run_text.Rows
@@ -45,6 +46,7 @@ class Shown:
     without: str = ""
     notice: str = ""
     account: Account | None = None
+    tables: Sequence[Table] = ()
 
 
 def page(shown: Shown) -> str:
@@ -55,7 +57,8 @@ def page(shown: Shown) -> str:
     body.append(section("Account", account.account(shown.account, shown.source), key="account"))
     body.append(section("Source and inner loop", loop.loop(shown.loop, shown.source), note=loop.NOTE))
     body += [_phase(n, title, view, shown.activity) for n, (title, view) in enumerate(views, 1)]
-    body += [_activity(shown), _memory(shown.views), _files(shown)]
+    body.append(section("Resources and pressure", _list_tables(shown.tables, "resources")))
+    body += [_activity(shown), _memory(shown), _files(shown)]
     content = f"<main>{''.join(body)}</main>"
     return document(run_text.headline(shown.data), "", content, asset("activity.js") + asset("array.js"))
 
@@ -66,10 +69,14 @@ def _activity(shown: Shown) -> str:
     return section("Activity", activity.activity(shown.activity), note=told, key="activity")
 
 
-def _memory(views: Sequence[Report]) -> str:
+def _memory(shown: Shown) -> str:
     """Tables about memory, of all phases."""
-    found = [table for view in views for table in view.tables if table.about == "memory"]
-    return section("Memory", "".join(map(tables.table_section, found)), key="memory")
+    found = [*(table for view in shown.views for table in view.tables), *shown.tables]
+    return section("Memory", _list_tables(found, "memory"), key="memory")
+
+
+def _list_tables(given: Sequence[Table], about: str) -> str:
+    return "".join(tables.table_section(table) for table in given if table.about == about)
 
 
 def describe_simulation(files: Sequence[str], on: str | None, done: Simulated) -> Shown:
@@ -109,8 +116,7 @@ def _resources(view: Report, found: Activity | None) -> str:
     full = pressure.pressure(view)
     drawn = array.array(view.grid, found, view.program) if view.grid is not None else ""
     beside = f'<div class="beside"><div>{drawn}</div><div>{full}</div></div>' if drawn and full else drawn + full
-    listed = "".join(tables.table_section(table) for table in view.tables if table.about == "resources")
-    return beside + listed + lanes.lanes(view.lanes)
+    return beside + _list_tables(view.tables, "resources") + lanes.lanes(view.lanes)
 
 
 def _files(shown: Shown) -> str:

@@ -32,7 +32,7 @@ from polyloom.targets import registry
 from polyloom.targets.account import Account
 from polyloom.targets.account_advice import binding_loss
 from polyloom.targets.activity import Activity
-from polyloom.targets.costs import Line
+from polyloom.targets.costs import Costs
 from polyloom.targets.options import verb_options
 from polyloom.targets.provenance import Provenance, match_texts, with_statement
 from polyloom.targets.report import Report
@@ -485,6 +485,7 @@ class Result:
 
     def page(self, passes: Sequence[tuple[str, str]] = ()) -> str:
         """HTML page that `polyloom run --report` writes; `passes` are forms between passes: name and text."""
+        costs = self._costs
         return run_page.page(
             run_page.Shown(
                 self.data,
@@ -493,21 +494,22 @@ class Result:
                 self.activity,
                 self.instance.listing,
                 passes,
-                self._loop,
+                costs.loop,
                 self._source,
                 self._without_source,
                 self.trace.notice,
                 self.account,
+                costs.tables,
             )
         )
 
     @property
-    def _loop(self) -> tuple[Line, ...]:
-        """Lines of the inner loop, where there is no schedule that shows it."""
+    def _costs(self) -> Costs:
+        """Costs that the page shows: the inner loop where there is no schedule, and tables where there is no view."""
         costs = self.instance.target.costs
         if costs is None or any(view.operations for view in self.views):
-            return ()
-        return costs(self.instance.program, self._counted[0]).loop
+            return Costs()
+        return costs(self.instance.program, self._counted[0])
 
     @property
     def _source(self) -> tuple[str, str] | None:

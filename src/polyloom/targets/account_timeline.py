@@ -83,7 +83,9 @@ def fold_timeline(parts: Parts) -> Timeline | None:
     # Columns that end where parts end need no shares.
     step = -(-least // parts.step) * parts.step
     columns = np.array([list(column) for column in _columns(parts, step, cycles)], np.int64)
-    named = [{name: int(n) for name, n in zip(CATEGORIES, column, strict=True) if n} for column in columns]
+    named: list[dict[Category, int]] = [
+        {name: int(n) for name, n in zip(CATEGORIES, column, strict=True) if n} for column in columns
+    ]
     return Timeline(step, tuple(named))
 
 

@@ -16,6 +16,7 @@ from polyloom.ir.ssa import NOWHERE
 from polyloom.ir.work import Class
 from polyloom.machine.stated_figures import Stated
 from polyloom.riscv.source_lines import Lines
+from polyloom.targets.report import Table
 
 Time = Literal["cycle-exact", "fitted"]
 """Of cycles: those that the modelled machine takes by definition; or those of a model whose constants were fitted to
@@ -57,7 +58,8 @@ def listing_lines(loop: Iterable[tuple[int, str]], places: Lines) -> Iterator[Li
 class Costs:
     """Costs of a run (docs/compare.md). `issued` operations of the machine itself, which `issues` calls by their name;
     bytes that were `moved` over the boundary that `boundary` names, of which `bandwidth` can pass per cycle;
-    `arithmetic` says why results may have other bits than the source's. `loop` is where the most work is done.
+    `arithmetic` says why results may have other bits than the source's. `loop` is where the most work is done, and
+    `tables` are what it takes of the machine, where there is no report that tells.
     """
 
     time: Time | None = None
@@ -70,6 +72,7 @@ class Costs:
     code_bytes: int | None = None
     arithmetic: str | None = None
     loop: tuple[Line, ...] = ()
+    tables: tuple[Table, ...] = ()
     stated: Stated = field(default_factory=Stated)
     whole_time: Mapping[str, int] | None = None
     """Cycles with loading and configuring, `total` and its parts; None where these cost nothing."""

@@ -299,7 +299,7 @@ TARGET: Final = Target(
     made=lambda data: {"elf_bytes": len(data)},
     summary=_summary,
     costs=lambda program, execution: costs(
-        _file_isa(program.data, cast("Place | None", program.place)),
+        elf_image(program.data, _file_isa(program.data, cast("Place | None", program.place))),
         str(_inspect(program.data)["listing"]),
         source_lines.decode_lines(program.data),
         execution,

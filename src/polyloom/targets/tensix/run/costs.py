@@ -17,6 +17,7 @@ from typing import Final, cast
 from polyloom.ir.operations import ElementType
 from polyloom.riscv.image import elf_image
 from polyloom.targets.costs import ADDING, LOGIC, Costs, Line, Units, operation_rates
+from polyloom.targets.report import Table
 from polyloom.targets.target import Execution, Given, Json, Program
 from polyloom.targets.tensix.options import Options
 from polyloom.targets.tensix.place import Place
@@ -56,7 +57,21 @@ def costs(made: Program, execution: Execution, member: Member) -> Costs:
         loop=tuple(
             _inner_loop(Given("program.elf", made.data, Place(member), Options()), "fidelity" in facts, weights)
         ),
+        tables=tuple(_tables(facts, execution)),
     )
+
+
+def _tables(facts: Mapping[str, Json], execution: Execution) -> Iterator[Table]:
+    """Units and how busy they were, and the traffic with L1."""
+    shares = cast("Mapping[str, float]", facts.get("utilization", {}))
+    busy = tuple((name, f"{share:.1%}") for name, share in shares.items() if share)
+    if busy:
+        yield Table("Units", ("unit", "share of the cycles in which it is busy"), busy)
+    if execution.cycles and (moved := cast("int | None", execution.detail)):
+        rate = f"{moved / execution.cycles:.2f}"
+        yield Table(
+            "Bytes between L1 and unpackers and packers", ("bytes", "a cycle"), ((f"{moved:,}", rate),), "memory"
+        )
 
 
 def _units(facts: Mapping[str, Json]) -> Iterator[Units]:
