@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from polyloom.analysis.loop_ranges import constant_bounds
 from polyloom.analysis.privatizable import privatizable
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assignments, cell, loops
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
@@ -56,9 +57,21 @@ class Control:
         """Assignment; a target in a register is computed there, without a move."""
         into = around.locals.get(node.target.name) or around.held.get(cell(node.target))
         found = self.values.value(node.value, around, into)
-        if into is None:
+        if into is None and node.target.name in around.locals:
+            self.define(node, around.live, found)
+        elif into is None:
             self.values.store(node.target, around, found[0])
             self.values.drop(found)
+        for name in around.ends.get(node.name, ()):
+            self.text.vectors.give(around.live[name])
+            around.live[name] = ""
+
+    def define(self, node: Assign, live: dict[str, str], found: tuple[str, bool]) -> None:
+        """Register of a local from its definition on: that of its value, unless others have that, too."""
+        live[node.target.name] = found[0]
+        if not found[1]:
+            live[node.target.name] = self.text.vectors.take(node.span)
+            self.text.add(f"for.pi {live[node.target.name]}, {found[0]}, {found[0]}")
 
     # Loops
 
@@ -102,8 +115,16 @@ class Control:
 
     @contextmanager
     def locals(self, around: Around) -> Generator[Around]:
-        """Privatization (Wolfe 1996): a register for each local that the innermost loop of the path has to itself."""
+        """Privatization (Wolfe 1996): a register for each local that the innermost loop of the path has to itself. In a
+        body without branches it has one only from its definition to its last use (linear scan: Poletto, Sarkar 1999).
+        """
         names = sorted(privatizable(self.nest, self.path) - around.locals.keys())
+        body = self.path[-1].body
+        straight = [node for node in body if isinstance(node, Assign)]
+        if len(straight) == len(body):
+            live = {**around.locals, **dict.fromkeys(names, "")}
+            yield replace(around, locals=live, live=live, ends=last_uses(straight, names))
+            return
         taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
         yield replace(around, locals={**around.locals, **taken})
         self.text.vectors.give(*reversed(taken.values()))
@@ -144,8 +165,8 @@ class Control:
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
             times = unroll_factor(loop, ready, len(self.text.vectors.free), rounds)
-            if times > 1:
-                self.rounds(loop, low, high, times * LANES, moves, lambda: unroll(self, loop, ready, times))
+            while times > 1 and not self.unrolled(loop, ready, low, high, times, moves):
+                times = (times + 1) // 2
             self.rounds(loop, low, high, LANES, moves, lambda: self.block(loop.body, ready))
             self.text.add(f"sub t0, {high}, {low}")
             skip = self.text.label("whole")
@@ -156,6 +177,23 @@ class Control:
             self.block(loop.body, ready)
             self.text.add(f"li t1, {_ALL}", "mova.m.x t1", f"{skip}:")
         self.text.add(f"{end}:")
+
+    def unrolled(
+        self, loop: Loop, around: Around, low: str, high: str, times: int, moves: Callable[[int], list[str]]
+    ) -> bool:
+        """Rounds of several vectors, if registers suffice; else nothing is written."""
+        text, live = self.text, dict(around.live)
+        before = len(text.lines), list(text.vectors.free), list(text.integers.free)
+        try:
+            self.rounds(loop, low, high, times * LANES, moves, lambda: unroll(self, loop, around, times))
+        except PolyloomError as error:
+            if error.diagnostics[0].code != "PL1352":
+                raise
+            del text.lines[before[0] :]
+            text.vectors.free[:], text.integers.free[:] = before[1:]
+            around.live.update(live)
+            return False
+        return True
 
     def rounds(
         self, loop: Loop, low: str, high: str, width: int, moves: Callable[[int], list[str]], body: Callable[[], None]
@@ -316,6 +354,15 @@ class Control:
                 self.text.add(f"fsrai.pi {form}, {form}, 31", f"for.pi {fails}, {fails}, {form}")
             self.text.add(f"fnot.pi {fails}, {fails}", f"for.pi {into}, {into}, {fails}")
         self.text.vectors.give(fails, form)
+
+
+def last_uses(body: Sequence[Assign], names: Sequence[str]) -> dict[str, list[str]]:
+    """Names whose last access a statement has, by the statement."""
+    last = {name: assign.name for assign in body for name in {r.name for r, _ in _accesses(assign)} & {*names}}
+    found: dict[str, list[str]] = {}
+    for name in sorted(last):
+        found.setdefault(last[name], []).append(name)
+    return found
 
 
 def _accesses(assign: Assign) -> Iterator[tuple[Reference, bool]]:

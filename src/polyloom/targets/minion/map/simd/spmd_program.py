@@ -15,7 +15,7 @@ from typing import Final
 
 from polyloom.analysis.loop_ranges import loop_ranges
 from polyloom.analysis.privatizable import enclosing_path
-from polyloom.ir.nest import If, Loop, Nest
+from polyloom.ir.nest import If, Loop, Nest, Node
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map import frame
 from polyloom.targets.minion.map.frame import Part, Team
@@ -26,8 +26,8 @@ from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.memory import Memory
 from polyloom.targets.minion.map.simd.parallel_machine import LANES, machine_description
 from polyloom.targets.minion.map.simd.row_sharing import Ownership, shares_rows
-from polyloom.targets.minion.map.simd.text import SHARES, Text
-from polyloom.targets.minion.map.simd.values import Values
+from polyloom.targets.minion.map.simd.text import CONSTANTS, EMULATION, SHARES, Text
+from polyloom.targets.minion.map.simd.values import Values, calls_routines
 from polyloom.transform.parallel.software_coherence import (
     FIRST,
     LAST,
@@ -154,7 +154,7 @@ class _Program:
         skip = self.text.label("others")
         if self.team.workers > 1:
             self.text.branch("beqz", "s1", skip)
-        with self.constants():
+        with self.constants(work.nodes):
             control.block(work.nodes, around)
         self.evict(work, around)
         self.text.add(f"{skip}:")
@@ -170,7 +170,7 @@ class _Program:
             first, last = self.text.integers.take(loop.span), self.text.integers.take(loop.span)
             # The range of iterations is kept for the evictions, because the loop changes its own counter.
             self.text.add(f"mv {first}, {low}", f"addi {last}, {high}, -1")
-            with self.constants():
+            with self.constants([loop]):
                 control.iterations(replace(loop, step=1), around, low, high)
             self.evict(work, replace(around, loops={**around.loops, FIRST: first, LAST: last}))
             self.text.integers.give(last, first)
@@ -203,9 +203,11 @@ class _Program:
         return [*lines, f"ble {high}, t1, {sooner}", f"mv {high}, t1", f"{sooner}:"]
 
     @contextmanager
-    def constants(self) -> Generator[None]:
-        """Constants that the lines inside need, set in front of them."""
+    def constants(self, nodes: Sequence[Node]) -> Generator[None]:
+        """Constants that the lines of these nodes need, set in front of them."""
         at = len(self.text.lines)
+        # Registers of routines are free where none is called.
+        self.values.spares = CONSTANTS if calls_routines(nodes) else (*CONSTANTS, *EMULATION)
         self.values.constants.clear()
         yield
         # Which constants are needed is only known when the lines have been written.

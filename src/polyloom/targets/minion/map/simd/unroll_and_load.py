@@ -50,7 +50,9 @@ def unroll_factor(loop: Loop, around: Around, free: int, rounds: int | None) -> 
 
 
 def unroll(writer: Writer, loop: Loop, around: Around, times: int) -> None:
-    """Code of so many rounds: loads of all, then their statements in order."""
+    """Code of so many rounds: loads of all, then their statements in order. Errors: PL1352 where a round needs more
+    registers than the loads leave.
+    """
     text, body = writer.values.text, [node for node in loop.body if isinstance(node, Assign)]
     steps = [Substitution({loop.name: Affine.symbol(loop.name) + LANES * n}) for n in range(times)]
     rounds = [[step.assignment(assign) for assign in body] for step in steps]

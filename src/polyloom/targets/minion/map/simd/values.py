@@ -5,13 +5,14 @@ constants (manual, chapters 3 to 6). Results of operations on narrow types are b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from struct import pack, unpack
 from typing import Final
 
 import numpy as np
 
-from polyloom.ir.nest import Apply, Expression, Index, cell
+from polyloom.ir.nest import Apply, Expression, Index, Node, assignments, cell
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import BY_NAME, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
@@ -42,6 +43,7 @@ _COMPARE: Final = {
     "gt": ("flt", True),
     "ge": ("fle", True),
 }
+_ROUTINES: Final = (("div", "f32"), ("sqrt", "f32"))
 _NARROW: Final = ("i8", "i16", "u8", "u16")
 
 
@@ -105,15 +107,24 @@ class Values(Elements):
             self.drop(lanes)
 
     def _apply(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
-        """Operation with its operands from left to right."""
+        """Operation with its operands."""
         if value.operation == "madd" and value.dtype == "f32":
             return self._multiply_add(value, around, into)
         conditional = value.operation == "select"
-        operands = [
-            self._test(o, around) if conditional and not n else self.value(o, around)
-            for n, o in enumerate(value.operands)
-        ]
+        tests = frozenset((0,)) if conditional else frozenset[int]()
+        operands = self._operands(value.operands, around, tests)
         return self._write_operation(value, operands, [register for register, _ in operands], into)
+
+    def _operands(
+        self, values: Sequence[Expression], around: Around, tests: frozenset[int] = frozenset()
+    ) -> list[tuple[str, bool]]:
+        """Operands in their order, of which those that need most registers are computed first (Sethi, Ullman 1970);
+        `tests` are conditions.
+        """
+        found: dict[int, tuple[str, bool]] = {}
+        for n in sorted(range(len(values)), key=lambda n: (-registers_needed(values[n]), n)):
+            found[n] = self._test(values[n], around) if n in tests else self.value(values[n], around)
+        return [found[n] for n in range(len(values))]
 
     def _write_operation(
         self, value: Apply, operands: list[tuple[str, bool]], registers: list[str], into: str | None
@@ -135,9 +146,8 @@ class Values(Elements):
         # fmadd, fmsub, fnmsub and fnmadd differ in the signs of product and addend, so that no negation costs an
         # instruction (RISC-V unprivileged manual, chapter F).
         signs = [isinstance(o, Apply) and o.operation == "neg" for o in (a, b, c)]
-        operands = [
-            self.value(o.operands[0] if isinstance(o, Apply) and o.operation == "neg" else o, around) for o in (a, b, c)
-        ]
+        plain = [o.operands[0] if isinstance(o, Apply) and o.operation == "neg" else o for o in (a, b, c)]
+        operands = self._operands(plain, around)
         name = {(False, False): "fmadd", (False, True): "fmsub", (True, False): "fnmsub", (True, True): "fnmadd"}[
             signs[0] != signs[1], signs[2]
         ]
@@ -177,7 +187,7 @@ class Values(Elements):
         add = self.text.add
         if may_divide_by_zero(operation, dtype):
             self._divide_lanes(value, into, operands)
-        elif (operation, dtype) in (("div", "f32"), ("sqrt", "f32")):
+        elif (operation, dtype) in _ROUTINES:
             self._call_routine(operation, into, operands)
         elif (direct := _DIRECT.get((operation, kind))) is not None:
             add(f"{direct} {into}, {', '.join(operands)}")
@@ -314,6 +324,25 @@ class Values(Elements):
         )
         self.text.add(*_scalar_division(value.operation, self.text))
         self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
+
+
+def registers_needed(value: Expression) -> int:
+    """Ershov number of an expression: registers that it takes without spills (Sethi, Ullman 1970)."""
+    if not isinstance(value, Apply):
+        return 1
+    needs = sorted((registers_needed(operand) for operand in value.operands), reverse=True)
+    return max(need + n for n, need in enumerate(needs))
+
+
+def calls_routines(nodes: Sequence[Node]) -> bool:
+    """Whether nodes call a software routine, which has registers of its own."""
+
+    def calls(value: Expression) -> bool:
+        if not isinstance(value, Apply):
+            return False
+        return (value.operation, value.dtype) in _ROUTINES or any(map(calls, value.operands))
+
+    return any(calls(each.value) for each in assignments(nodes))
 
 
 def _floor_division(text: Text, quotient: bool) -> list[str]:
