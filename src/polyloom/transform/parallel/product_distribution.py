@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.analysis.strided_products import enclosing_loops, match_sum
+from polyloom.analysis.strided_products import enclosing_loops, match_product, match_sum
 from polyloom.ir.nest import Assign, Cell, Loop, Nest, Node, Storage, accesses, assignments, cell, taken_names
 from polyloom.ir.nest_rewrite import Copy, Rewriter
 from polyloom.ir.pla import Reference
@@ -56,6 +56,9 @@ def _distribute(node: Node, nest: Nest, taken: set[str]) -> tuple[tuple[Node, ..
     cells = {(assign.target.name, assign.target.index): element}
     # The second nest has copies of the loops: names of loops are unique.
     first = Copy({}, {}, taken).nodes(_Replaced(cells).nodes([_with_body(loops, body[:2])]))
+    # Only matrix products gain from a nest of their own.
+    if match_product(first[0]) is None:
+        return None
     second = _Replaced(cells).nodes([_with_body(loops, body[2:])])
     return (*first, *second), between
 

@@ -49,6 +49,10 @@ class VectorLoops:
             cost, loops = cost + each.cost, loops | each.loops
         return Choice(cost, loops)
 
+    def choose_shared(self, loop: Loop, path: tuple[Loop | If, ...], count: int) -> Choice:
+        """Cheapest choice for a parallel loop of which a worker has so many iterations."""
+        return self._loop(loop, (*path, loop), None, min(count, trip_count(loop, self.known)))
+
     def _node(self, node: Node, path: tuple[Loop | If, ...], lane: str | None) -> Choice:
         """Choice for one node. A condition costs more if it differs between lanes: both sides execute under masks
         then.
@@ -63,11 +67,13 @@ class VectorLoops:
             case Loop():
                 return self._loop(node, (*path, node), lane)
 
-    def _loop(self, loop: Loop, path: tuple[Loop | If, ...], lane: str | None) -> Choice:
+    def _loop(
+        self, loop: Loop, path: tuple[Loop | If, ...], lane: str | None, iterations: float | None = None
+    ) -> Choice:
         """Choice for a loop: as it is with the best choice inside, or vectorized itself if that is legal and
-        cheaper.
+        cheaper; for all of its iterations, or so many.
         """
-        count, costs = trip_count(loop, self.known), self.costs
+        count, costs = trip_count(loop, self.known) if iterations is None else iterations, self.costs
         inner = self.choose(loop.body, path, lane)
         plain = Choice(costs.loop + count * (inner.cost + costs.loop), inner.loops)
         # Lanes go through inner loops together, so that they need the same bounds; and one path has one vectorized

@@ -23,6 +23,7 @@ from polyloom.targets.minion.map.phase_work import Work
 from polyloom.targets.minion.map.product.batch import batch_work
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.options import Fp
+from polyloom.transform.parallel.loop_fusion import fuse_loops
 from polyloom.transform.parallel.product_distribution import distribute_products
 
 _FEWEST: Final = 2
@@ -52,7 +53,7 @@ def plan_nest_phases(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, tuple[Work
     shared = _shared_arrays(nest, [nodes for nodes, _ in groups])
     nests = [_phase_nest(nest, nodes, shared) for nodes, _ in groups]
     phases = tuple(_phase(own) for own in nests)
-    works = tuple(work or simd.nest_work(own, fp, minions) for own, (_, work) in zip(nests, groups, strict=True))
+    works = tuple(work or simd.nest_work(fuse_loops(own), fp, minions) for own, (_, work) in zip(nests, groups, strict=True))
     return _plan(nest, phases, shared), works
 
 

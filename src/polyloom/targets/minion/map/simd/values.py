@@ -6,7 +6,8 @@ constants (manual, chapters 3 to 6). Results of operations on narrow types are b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import frexp
 from struct import pack, unpack
 from typing import Final
 
@@ -108,6 +109,8 @@ class Values(Elements):
 
     def _apply(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
         """Operation with its operands."""
+        if (scaled := _multiplication(value)) is not None:
+            return self._apply(scaled, around, into)
         if value.operation == "madd" and value.dtype == "f32":
             return self._multiply_add(value, around, into)
         conditional = value.operation == "select"
@@ -324,6 +327,19 @@ class Values(Elements):
         )
         self.text.add(*_scalar_division(value.operation, self.text))
         self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
+
+
+def _multiplication(value: Apply) -> Apply | None:
+    """Strength reduction: a division by a power of two as the multiplication by its reciprocal, which is exact and
+    rounds alike (Muller et al. 2018, section 4.7); None for others.
+    """
+    if (value.operation, value.dtype) != ("div", "f32") or not isinstance(value.operands[1], Constant):
+        return None
+    fraction, exponent = frexp(value.operands[1].value)
+    # Reciprocals of the least and the largest numbers are no normal numbers.
+    if abs(fraction) != 0.5 or abs(exponent) > 120:
+        return None
+    return replace(value, operation="mul", operands=(value.operands[0], Constant(1 / value.operands[1].value, "f32")))
 
 
 def registers_needed(value: Expression) -> int:
