@@ -16,6 +16,7 @@ from math import prod
 from polyloom.analysis.loop_dependences import LoopDependences
 from polyloom.analysis.loop_ranges import Range, trip_count
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Node, loop_nodes
+from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import may_divide_by_zero
 from polyloom.ir.pla import Reference
 from polyloom.transform.parallel.machine import Machine
@@ -100,6 +101,8 @@ class VectorLoops:
         if stride == 0:
             return self.costs.narrow if narrow else 1
         apart = self.costs.gather if scatter is None else scatter
+        if self.costs.far is not None and abs(stride) * WIDTH[self.types[reference.name]] >= 8 * self.machine.line:
+            apart = self.costs.far
         return 1 if stride == 1 and not narrow else apart
 
     def _value(self, value: Expression, lane: str | None) -> float:
