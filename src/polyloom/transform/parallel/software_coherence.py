@@ -169,16 +169,17 @@ def touched_extents(
     work: Work, names: frozenset[str], nest: Nest, address: Callable[[Reference], Affine], known: Mapping[str, Range]
 ) -> list[Extent]:
     """Extents of arrays, those that overlap or nearly do joined; `address` is that of an element in bytes."""
-    found: dict[tuple[str, Affine, Affine], Range] = {}
+    found: dict[tuple[str, Affine, Affine, int], Range] = {}
     for assign in assignments(work.nodes):
         for reference in (assign.target, *accesses(assign.value)):
-            for form in _separate_parts(work, address(reference), known) if reference.name in names else ():
+            parts = _separate_parts(work, address(reference), known) if reference.name in names else ()
+            for number, form in enumerate(parts):
                 first, last, (begin, end) = _extent(work, form, known)
                 end += NUMPY[nest[reference.name].dtype].itemsize - 1
-                low, high = found.get((reference.name, first, last), (begin, end))
-                found[reference.name, first, last] = min(low, begin), max(high, end)
+                low, high = found.get((reference.name, first, last, number), (begin, end))
+                found[reference.name, first, last, number] = min(low, begin), max(high, end)
     in_order = sorted(found.items(), key=lambda each: (each[0][0], str(each[0][1:]), each[1]))
-    return [Extent(first + low, last + high) for (_, first, last), (low, high) in in_order]
+    return [Extent(first + low, last + high) for (_, first, last, _), (low, high) in in_order]
 
 
 def _separate_parts(work: Work, address: Affine, known: Mapping[str, Range]) -> Iterator[Affine]:
