@@ -9,6 +9,7 @@ mask (if-conversion; Allen, Kennedy, Porterfield and Warren 1983).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +22,7 @@ from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.parallel_machine import LANES
-from polyloom.targets.minion.map.simd.unroll_and_load import unroll, unroll_factor
+from polyloom.targets.minion.map.simd.unroll_and_load import serial_factor, unroll, unroll_factor
 from polyloom.targets.minion.map.simd.values import Values
 
 _ALL: int = (1 << LANES) - 1
@@ -56,15 +57,17 @@ class Control:
     def assign(self, node: Assign, around: Around) -> None:
         """Assignment; a target in a register is computed there, without a move."""
         into = around.locals.get(node.target.name) or around.held.get(cell(node.target))
+        ends = [name for name in around.ends.get(node.name, ()) if name != node.target.name]
+        self.values.dying = Counter(r.name for r in accesses(node.value) if r.name in ends)
         found = self.values.value(node.value, around, into)
         if into is None and node.target.name in around.locals:
             self.define(node, around.live, found)
         elif into is None:
             self.values.store(node.target, around, found[0])
             self.values.drop(found)
-        for name in around.ends.get(node.name, ()):
-            self.text.vectors.give(around.live[name])
-            around.live[name] = ""
+        if node.target.name in around.ends.get(node.name, ()):
+            self.text.vectors.give(around.live[node.target.name])
+            around.live[node.target.name] = ""
 
     def define(self, node: Assign, live: dict[str, str], found: tuple[str, bool]) -> None:
         """Register of a local from its definition on: that of its value, unless others have that, too."""
@@ -125,9 +128,19 @@ class Control:
             live = {**around.locals, **dict.fromkeys(names, "")}
             yield replace(around, locals=live, live=live, ends=last_uses(straight, names))
             return
+        # Loops inside give registers to those that they have to themselves.
+        names = [name for name in names if not self.is_inner(name)]
         taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
         yield replace(around, locals={**around.locals, **taken})
         self.text.vectors.give(*reversed(taken.values()))
+
+    def is_inner(self, name: str) -> bool:
+        """Whether loops inside of the innermost loop of the path alone access a local, and have it to themselves."""
+        return all(
+            isinstance(node, Loop) and name in privatizable(self.nest, [*self.path, node])
+            for node in self.path[-1].body
+            if any(r.name == name for a in assignments([node]) for r, _ in _accesses(a))
+        )
 
     def upwards(self, loop: Loop, around: Around, low: str, high: str) -> None:
         """Loop that counts up; the test at the end saves a jump per iteration."""
@@ -135,6 +148,11 @@ class Control:
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
+            times = serial_factor(loop, ready)
+            while times > 1 and not self.unrolled(loop, ready, low, high, (times, 1), moves):
+                times //= 2
+            if times > 1:
+                self.text.branch("blt", f"{low}, {high}", end)
             self.text.add(f"{again}:")
             since = len(self.text.lines)
             self.block(loop.body, ready)
@@ -165,7 +183,7 @@ class Control:
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
             times = unroll_factor(loop, ready, len(self.text.vectors.free), rounds)
-            while times > 1 and not self.unrolled(loop, ready, low, high, times, moves):
+            while times > 1 and not self.unrolled(loop, ready, low, high, (times, LANES), moves):
                 times = (times + 1) // 2
             self.rounds(loop, low, high, LANES, moves, lambda: self.block(loop.body, ready))
             self.text.add(f"sub t0, {high}, {low}")
@@ -179,13 +197,22 @@ class Control:
         self.text.add(f"{end}:")
 
     def unrolled(
-        self, loop: Loop, around: Around, low: str, high: str, times: int, moves: Callable[[int], list[str]]
+        self,
+        loop: Loop,
+        around: Around,
+        low: str,
+        high: str,
+        factor: tuple[int, int],
+        moves: Callable[[int], list[str]],
     ) -> bool:
-        """Rounds of several vectors, if registers suffice; else nothing is written."""
+        """Rounds of several vectors, or iterations, if registers suffice; else nothing is written. The `factor` is how
+        many of them, and the iterations of each.
+        """
+        times, width = factor
         text, live = self.text, dict(around.live)
         before = len(text.lines), list(text.vectors.free), list(text.integers.free)
         try:
-            self.rounds(loop, low, high, times * LANES, moves, lambda: unroll(self, loop, around, times))
+            self.rounds(loop, low, high, times * width, moves, lambda: unroll(self, loop, around, times, width))
         except PolyloomError as error:
             if error.diagnostics[0].code != "PL1352":
                 raise

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from polyloom.targets.minion.map.simd.short_division import wrapper_lines
+
 _BITS: Final = 25
 """Of a fraction: 24, and the one that rounds."""
 
@@ -58,48 +60,8 @@ _ROUNDED: Final = (
     "fslli.pi f31, f29, 23",
     "fadd.pi f27, f27, f31",
 )
-_LEAST: Final = 65
-_EXPONENTS: Final = 126
-"""Biased exponents from which on, and how many, no step of the short division overflows or is flushed: those of
-quotients are within 125 of the bias, and remainders, 47 bits below their dividends, are normal."""
-_SLOWLY: Final = "slowly"
-# A reciprocal that is refined once, and a quotient that is corrected twice by its exact remainder (Markstein 1990; with
-# an error of the reciprocal of at most an ulp the second correction rounds correctly, Muller et al., "Handbook of
-# Floating-Point Arithmetic", section 4.7). A dividend of 0 needs its sign only.
-_SHORT_DIVISION: Final = (
-    "frcp.ps f30, f25",
-    "fslli.pi f26, f24, 1",
-    "fslli.pi f27, f25, 1",
-    *_set("f28", _LEAST << 24),
-    "fsub.pi f29, f26, f28",
-    "fsub.pi f27, f27, f28",
-    *_set("f28", _EXPONENTS << 24),
-    "fltu.pi f29, f29, f28",
-    "fltu.pi f27, f27, f28",
-    "fbcx.ps f28, zero",
-    "feq.pi f28, f26, f28",
-    "for.pi f29, f29, f28",
-    "fand.pi f29, f29, f27",
-    "fnot.pi f29, f29",
-    "fsetm.pi m1, f29",
-    *_set("f31", 0x3F800000),
-    "fnmsub.ps f26, f25, f30, f31",
-    "maskpopc t0, m1",
-    f"bnez t0, {_SLOWLY}",
-    "fmadd.ps f30, f30, f26, f30",
-    "fmul.ps f27, f24, f30",
-    "fnmsub.ps f26, f25, f27, f24",
-    "fxor.pi f28, f24, f25",
-    "fmadd.ps f27, f26, f30, f27",
-    "fnmsub.ps f26, f25, f27, f24",
-    "fmadd.ps f27, f26, f30, f27",
-    "fsgnj.ps f24, f27, f28",
-    "jr t5",
-    f"{_SLOWLY}:",
-)
 # The quotient of two fractions in [1, 2) lies in (1/2, 2); doubling the dividend brings it into [1, 2).
 DIVISION: Final[tuple[str, ...]] = (
-    *_SHORT_DIVISION,
     *_extract_exponent("f29", "f24"),
     *_extract_exponent("f30", "f25"),
     "fsub.pi f29, f29, f30",
@@ -217,8 +179,9 @@ _ROUTINES: Final = {"div": DIVISION, "sqrt": ROOT}
 
 def routine(operation: str, prefix: str) -> list[str]:
     """Lines of a routine, from a label that begins with `prefix`."""
-    labels = {_AGAIN: f"{prefix}.bit_{operation}", _SLOWLY: f"{prefix}.slow_{operation}"}
-    lines = list(_ROUTINES[operation])
-    for label, name in labels.items():
-        lines = [line.replace(label, name) for line in lines]
-    return [f"{prefix}.{operation}:", *lines]
+    lines = [line.replace(_AGAIN, f"{prefix}.bit_{operation}") for line in _ROUTINES[operation]]
+    if operation != "div":
+        return [f"{prefix}.{operation}:", *lines]
+    # Divisions are in line but for the few lanes that need this one, which finds registers of theirs.
+    inner = f"{prefix}.long_{operation}"
+    return [*wrapper_lines(f"{prefix}.{operation}", inner), f"{inner}:", *lines]

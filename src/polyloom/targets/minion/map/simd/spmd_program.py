@@ -26,6 +26,7 @@ from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.memory import Memory
 from polyloom.targets.minion.map.simd.parallel_machine import LANES, machine_description
 from polyloom.targets.minion.map.simd.row_sharing import Ownership, shares_rows
+from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT
 from polyloom.targets.minion.map.simd.text import CONSTANTS, EMULATION, SHARES, Text
 from polyloom.targets.minion.map.simd.values import Values, calls_routines
 from polyloom.transform.parallel.software_coherence import (
@@ -88,7 +89,7 @@ class _Program:
     def lane_numbers(self) -> None:
         """0 to 7 at the beginning of the hart's scratch."""
         with self.text.at(None, "numbers the lanes"):
-            self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch}", "add t0, t0, t1")
+            self.text.add(f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {self.memory.scratch}", "add t0, t0, t1")
             for lane in range(LANES):
                 self.text.add(f"li t2, {lane}", f"sw t2, {4 * lane}(t0)")
 
@@ -157,6 +158,7 @@ class _Program:
         with self.constants(work.nodes):
             control.block(work.nodes, around)
         self.evict(work, around)
+        self.values.call_routines()
         self.text.add(f"{skip}:")
 
     def shared(self, work: Work, loop: Loop, control: Control, around: Around) -> None:
@@ -173,6 +175,7 @@ class _Program:
             with self.constants([loop]):
                 control.iterations(replace(loop, step=1), around, low, high)
             self.evict(work, replace(around, loops={**around.loops, FIRST: first, LAST: last}))
+            self.values.call_routines()
             self.text.integers.give(last, first)
         self.text.add(f"{skip}:")
 

@@ -5,6 +5,7 @@ constants (manual, chapters 3 to 6). Results of operations on narrow types are b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import frexp
@@ -19,6 +20,8 @@ from polyloom.ir.operations import BY_NAME, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd.elements import Around, Elements
+from polyloom.targets.minion.map.simd import short_division as division
+from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT, Call
 from polyloom.targets.minion.map.simd.text import Text
 
 _DIRECT: Final = {
@@ -44,15 +47,21 @@ _COMPARE: Final = {
     "gt": ("flt", True),
     "ge": ("fle", True),
 }
-_ROUTINES: Final = (("div", "f32"), ("sqrt", "f32"))
+_JOINS: Final = {"or": "for", "and": "fand"}
+"""Of conditions, whose lanes are all ones or zero."""
+_ROUTINES: Final = (("sqrt", "f32"),)
 _NARROW: Final = ("i8", "i16", "u8", "u16")
 
 
 @dataclass(slots=True)
 class Values(Elements):
-    """Writer of expressions into `text`. `routines` are those that were called."""
+    """Writer of expressions into `text`. `routines` are those that were called, `calls` those out of line;
+    `dying` counts the reads that are left of locals which are dead behind the statement.
+    """
 
     routines: set[str] = field(default_factory=set[str])
+    calls: list[Call] = field(default_factory=list[Call])
+    dying: Counter[str] = field(default_factory=Counter[str])
 
     def value(self, value: Expression, around: Around, into: str | None = None) -> tuple[str, bool]:
         """Value of an expression: a register, and whether it is a temporary of the caller's; `into` is where the result
@@ -71,7 +80,14 @@ class Values(Elements):
     def _reference(self, reference: Reference, around: Around, into: str | None) -> tuple[str, bool]:
         """Element of an array: from a register that holds it, else loaded."""
         own = cell(reference)
-        found = around.locals.get(reference.name) or around.held.get(own) or around.loaded.get(own)
+        local = around.locals.get(reference.name)
+        if local and reference.name in self.dying:
+            self.dying[reference.name] -= 1
+            if not self.dying[reference.name]:
+                # Its last use: the register is the reader's now.
+                around.live[reference.name] = ""
+                return self._move_value((local, True), into)
+        found = local or around.held.get(own) or around.loaded.get(own)
         if found is not None:
             return self._move_value((found, False), into)
         made = into or self.text.vectors.take(reference.span)
@@ -167,10 +183,15 @@ class Values(Elements):
         """Condition of a selection: lanes that are not 0 hold. A comparison is used as it is, without making 0 and 1 of
         it.
         """
-        if isinstance(value, Apply) and value.operation in _COMPARE:
-            operands = [self.value(o, around) for o in value.operands]
+        if isinstance(value, Apply) and _is_condition(value):
+            joins = value.operation in _JOINS
+            operands = self._operands(value.operands, around, frozenset((0, 1)) if joins else frozenset[int]())
             made = self.text.vectors.take(value.span)
-            self._compare(value, made, [register for register, _ in operands])
+            registers = [register for register, _ in operands]
+            if joins:
+                self.text.add(f"{_JOINS[value.operation]}.pi {made}, {', '.join(registers)}")
+            else:
+                self._compare(value, made, registers)
             for operand in operands:
                 self.drop(operand)
             return made, True
@@ -178,6 +199,10 @@ class Values(Elements):
         return self.value(value, around)
 
     def _compare(self, value: Apply, into: str, operands: list[str]) -> None:
+        if value.operation == "ne":
+            self.text.add(f"feq.{'ps' if value.dtype == 'f32' else 'pi'} {into}, {', '.join(operands)}")
+            self.text.add(f"fnot.pi {into}, {into}")
+            return
         name, swapped = _COMPARE[value.operation]
         a, b = reversed(operands) if swapped else operands
         self.text.add(f"{name}.{'ps' if value.dtype == 'f32' else 'pi'} {into}, {a}, {b}")
@@ -190,6 +215,8 @@ class Values(Elements):
         add = self.text.add
         if may_divide_by_zero(operation, dtype):
             self._divide_lanes(value, into, operands)
+        elif (operation, dtype) == ("div", "f32"):
+            self._divide(value, into, operands)
         elif (operation, dtype) in _ROUTINES:
             self._call_routine(operation, into, operands)
         elif (direct := _DIRECT.get((operation, kind))) is not None:
@@ -314,19 +341,56 @@ class Values(Elements):
         # t5 is the link register, because ra is one of the pool's.
         self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
 
+    def _divide(self, value: Apply, into: str, operands: list[str]) -> None:
+        """Division in line, with a call out of line for lanes that it cannot divide."""
+        constants = [self.constant("bits", bits) for bits in division.CONSTANTS]
+        x, y, r, q = (self.text.vectors.take(value.span) for _ in range(4))
+        # The call writes its result while operands are still needed.
+        slow = self.text.vectors.take(value.span) if into in operands else into
+        labels, (a, b) = (self.text.label("slow"), self.text.label("divided")), operands
+        registers = tuple(register for register, _ in constants)
+        self.text.add(*division.division_lines(into, (a, b), slow, (x, y, r, q), registers, labels))
+        self.routines.add("div")
+        self.calls.append(Call(*labels, slow, a, b))
+        self.text.vectors.give(*([slow] if slow != into else []), q, r, y, x)
+        for each in constants:
+            self.drop(each)
+
+    def call_routines(self) -> None:
+        """Calls that the lines since the last ones branch to, where the program does not come by."""
+        if not self.calls:
+            return
+        over = self.text.label("over")
+        self.text.add(f"j {over}")
+        with self.text.at(None, "divides what needs all steps"):
+            for call in self.calls:
+                self.text.reach(call.label, call.back)
+                self.text.add(*division.call_lines(call, f"{self.text.prefix}.div", self.memory.scratch))
+        self.text.add(f"{over}:")
+        self.calls.clear()
+
     def _divide_lanes(self, value: Apply, into: str, operands: list[str]) -> None:
         """Division of integers lane by lane, by RISC-V's own instructions, on the hart's scratch: packed division traps
         (manual, which gives cause 30 to instructions that software emulate).
         """
         again = self.text.label("lane")
         a, b = operands
-        # 256 bytes of scratch belong to each hart; lane numbers are at the beginning, in front of these operands.
-        self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
+        # Scratch belongs to each hart; lane numbers are at the beginning, in front of these operands.
+        self.text.add(f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
         self.text.add(
             f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
         )
         self.text.add(*_scalar_division(value.operation, self.text))
         self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
+
+
+def _is_condition(value: Expression) -> bool:
+    """Whether an expression compares, or joins comparisons."""
+    if not isinstance(value, Apply):
+        return False
+    if value.operation in _JOINS:
+        return value.dtype == "i32" and all(map(_is_condition, value.operands))
+    return value.operation in _COMPARE or value.operation == "ne"
 
 
 def _multiplication(value: Apply) -> Apply | None:

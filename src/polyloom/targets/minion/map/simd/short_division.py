@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Division of f32 in line, for lanes whose numbers are neither tiny nor huge, and the calls of the routine that divides
+all others (software_arithmetic.py).
+
+A reciprocal that is refined once, and a quotient that is corrected twice by its remainder, which a fused multiply-add
+gives exactly (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990). The first
+correction leaves an error below one unit in the last place, the second rounds correctly (Muller et al., "Handbook of
+Floating-Point Arithmetic", 2018, section 4.7). A dividend of 0 needs its sign only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from polyloom.targets.minion.map.simd.text import EMULATION
+
+_LEAST: Final = 65
+_EXPONENTS: Final = 126
+"""Biased exponents from which on, and how many, no step overflows or is flushed: those of quotients are within 125 of
+the bias, and remainders, 47 bits below their dividends, are normal."""
+CONSTANTS: Final = (0, _LEAST << 24, (_EXPONENTS << 24) - 1, 0x3F800000)
+"""Bits of vector constants: zero, the least of these numbers and how far others are above it, both without signs and
+doubled, and one."""
+SCRATCH_SHIFT: Final = 9
+"""Bytes of scratch of each hart, as a power of two: numbers of lanes, operands of divisions, registers of routines."""
+_OPERANDS, _SAVED = 128, 192
+"""Where in the scratch operands are handed to the routine, and where registers are kept meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call of the routine out of line, for a division whose operands it needs: its label and the one behind the branch,
+    and registers of result and operands.
+    """
+
+    label: str
+    back: str
+    into: str
+    left: str
+    right: str
+
+
+def division_lines(
+    into: str, operands: tuple[str, str], slow: str, spare: tuple[str, str, str, str], constants: tuple[str, ...],
+    labels: tuple[str, str],
+) -> list[str]:  # fmt: skip
+    """Code of a division; `slow` is the register in which the routine leaves its result."""
+    (a, b), (x, y, r, q), (zero, least, range_, one) = operands, spare, constants
+    return [
+        f"frcp.ps {r}, {b}",
+        f"fslli.pi {x}, {a}, 1",
+        f"fslli.pi {y}, {b}, 1",
+        f"feq.pi {q}, {x}, {zero}",
+        f"fsub.pi {x}, {x}, {least}",
+        f"fsub.pi {y}, {y}, {least}",
+        f"fnot.pi {q}, {q}",
+        f"fltu.pi {x}, {range_}, {x}",
+        f"fltu.pi {y}, {range_}, {y}",
+        f"fand.pi {x}, {x}, {q}",
+        f"for.pi {x}, {x}, {y}",
+        f"fsetm.pi m1, {x}",
+        "maskpopc t0, m1",
+        f"bnez t0, {labels[0]}",
+        f"{labels[1]}:",
+        f"fnmsub.ps {y}, {b}, {r}, {one}",
+        f"fmadd.ps {r}, {r}, {y}, {r}",
+        f"fmul.ps {q}, {a}, {r}",
+        f"fnmsub.ps {y}, {b}, {q}, {a}",
+        f"fmadd.ps {q}, {y}, {r}, {q}",
+        f"fnmsub.ps {y}, {b}, {q}, {a}",
+        f"fmadd.ps {q}, {y}, {r}, {q}",
+        f"fxor.pi {y}, {a}, {b}",
+        f"fsgnj.ps {q}, {q}, {y}",
+        f"fcmov.ps {into}, {x}, {slow}, {q}",
+    ]
+
+
+def call_lines(call: Call, routine: str, scratch: int) -> list[str]:
+    """Code of a call: operands go through the scratch of the hart, and all registers but the result's are kept."""
+    lines = [f"{call.label}:", f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {scratch}", "add t0, t0, t1"]
+    lines += [f"fsq2 {call.left}, {_OPERANDS}(t0)", f"fsq2 {call.right}, {_OPERANDS + 32}(t0)", f"jal t5, {routine}"]
+    # The mask stays: lanes that take no part keep what they have.
+    return [*lines, f"flw.ps {call.into}, {_OPERANDS}(t3)", f"j {call.back}"]
+
+
+def wrapper_lines(routine: str, inner: str) -> list[str]:
+    """Routine that keeps the registers of another one, whose operands and result are in the scratch at t0, then t3."""
+    places = [(register, f"{_SAVED + 32 * n}(t3)") for n, register in enumerate(EMULATION)]
+    first, second = EMULATION[:2]
+    lines = [f"{routine}:", "mv t3, t0", "mv t6, t5", *(f"fsq2 {register}, {place}" for register, place in places)]
+    lines += [f"flq2 {first}, {_OPERANDS}(t3)", f"flq2 {second}, {_OPERANDS + 32}(t3)", f"jal t5, {inner}"]
+    lines += [f"fsq2 {first}, {_OPERANDS}(t3)", *(f"flq2 {register}, {place}" for register, place in places)]
+    return [*lines, "jr t6"]
