@@ -22,7 +22,7 @@ from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.parallel_machine import LANES
-from polyloom.targets.minion.map.simd.unroll_and_load import serial_factor, unroll, unroll_factor
+from polyloom.targets.minion.map.simd.unroll_and_load import Unrolling, serial_factor, unroll, unroll_factor
 from polyloom.targets.minion.map.simd.values import Values
 
 _ALL: int = (1 << LANES) - 1
@@ -149,9 +149,7 @@ class Control:
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
             times = serial_factor(loop, ready)
-            while times > 1 and not self.unrolled(loop, ready, low, high, (times, 1), moves):
-                times //= 2
-            if times > 1:
+            if self.unroll_best(loop, ready, low, high, (times, 1), moves):
                 self.text.branch("blt", f"{low}, {high}", end)
             self.text.add(f"{again}:")
             since = len(self.text.lines)
@@ -183,8 +181,7 @@ class Control:
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
             times = unroll_factor(loop, ready, len(self.text.vectors.free), rounds)
-            while times > 1 and not self.unrolled(loop, ready, low, high, (times, LANES), moves):
-                times = (times + 1) // 2
+            self.unroll_best(loop, ready, low, high, (times, LANES), moves)
             self.rounds(loop, low, high, LANES, moves, lambda: self.block(loop.body, ready))
             self.text.add(f"sub t0, {high}, {low}")
             skip = self.text.label("whole")
@@ -196,7 +193,7 @@ class Control:
             self.text.add(f"li t1, {_ALL}", "mova.m.x t1", f"{skip}:")
         self.text.add(f"{end}:")
 
-    def unrolled(
+    def unroll_best(
         self,
         loop: Loop,
         around: Around,
@@ -205,22 +202,60 @@ class Control:
         factor: tuple[int, int],
         moves: Callable[[int], list[str]],
     ) -> bool:
-        """Rounds of several vectors, or iterations, if registers suffice; else nothing is written. The `factor` is how
-        many of them, and the iterations of each.
+        """Rounds of several vectors, or iterations: as many as interleave, since those that do not wait for each other's
+        results in turn, and of as many the most. False where registers suffice for none.
         """
         times, width = factor
-        text, live = self.text, dict(around.live)
-        before = len(text.lines), list(text.vectors.free), list(text.integers.free)
+        tried = list[tuple[int, Unrolling]]()
+        counts = [n for n in (times, times // 2, 4, 3, 2) if 1 < n <= times]
+        # Loads ahead come together, but keep registers that further rounds need.
+        for each in dict.fromkeys(Unrolling(n, width, ahead) for ahead in (True, False) for n in counts):
+            if tried and tried[0][0] >= each.times:
+                continue
+            before = self.state(around)
+            if depth := self.unrolled(loop, around, low, high, each, moves):
+                tried = sorted([*tried, (depth, each)], key=lambda found: -found[0])
+            if depth == each.times or (depth and width == 1):
+                return True
+            self.restore(before, around)
+        return bool(tried) and bool(self.unrolled(loop, around, low, high, tried[0][1], moves))
+
+    def state(self, around: Around) -> tuple[int, int, list[str], list[str], dict[str, str]]:
+        """What writing a loop changes."""
+        text = self.text
+        lengths = len(text.lines), len(self.values.calls)
+        return *lengths, list(text.vectors.free), list(text.integers.free), dict(around.live)
+
+    def restore(self, before: tuple[int, int, list[str], list[str], dict[str, str]], around: Around) -> None:
+        """State of before: what was written since is dropped."""
+        del self.text.lines[before[0] :]
+        del self.values.calls[before[1] :]
+        self.text.vectors.free[:], self.text.integers.free[:] = before[2], before[3]
+        around.live.update(before[4])
+
+    def unrolled(
+        self,
+        loop: Loop,
+        around: Around,
+        low: str,
+        high: str,
+        each: Unrolling,
+        moves: Callable[[int], list[str]],
+    ) -> int:
+        """Rounds of several vectors, or iterations, if registers suffice, and how many of them interleave; else nothing
+        is written, and 0.
+        """
+        before, depth = self.state(around), list[int]()
         try:
-            self.rounds(loop, low, high, times * width, moves, lambda: unroll(self, loop, around, times, width))
+            self.rounds(
+                loop, low, high, each.times * each.width, moves, lambda: depth.append(unroll(self, loop, around, each))
+            )
         except PolyloomError as error:
             if error.diagnostics[0].code != "PL1352":
                 raise
-            del text.lines[before[0] :]
-            text.vectors.free[:], text.integers.free[:] = before[1:]
-            around.live.update(live)
-            return False
-        return True
+            self.restore(before, around)
+            return 0
+        return depth[0]
 
     def rounds(
         self, loop: Loop, low: str, high: str, width: int, moves: Callable[[int], list[str]], body: Callable[[], None]

@@ -42,37 +42,39 @@ class Call:
 
 
 def division_lines(
-    into: str, operands: tuple[str, str], slow: str, spare: tuple[str, str, str, str], constants: tuple[str, ...],
+    into: str, operands: tuple[str, str], spare: tuple[str, str], flag: str, constants: tuple[str, ...],
     labels: tuple[str, str],
 ) -> list[str]:  # fmt: skip
-    """Code of a division; `slow` is the register in which the routine leaves its result."""
-    (a, b), (x, y, r, q), (zero, least, range_, one) = operands, spare, constants
+    """Code of a division into a register that is none of the operands'; `flag` counts lanes that the routine has to
+    divide. Operands keep their values until it has: the branch stands at the end, so that several divisions may be
+    interleaved.
+    """
+    (a, b), (y, r), (zero, least, range_, one) = operands, spare, constants
     return [
         f"frcp.ps {r}, {b}",
-        f"fslli.pi {x}, {a}, 1",
+        f"fslli.pi {into}, {a}, 1",
+        f"feq.pi {y}, {into}, {zero}",
+        f"fsub.pi {into}, {into}, {least}",
+        f"fltu.pi {into}, {range_}, {into}",
+        f"fnot.pi {y}, {y}",
+        f"fand.pi {into}, {into}, {y}",
         f"fslli.pi {y}, {b}, 1",
-        f"feq.pi {q}, {x}, {zero}",
-        f"fsub.pi {x}, {x}, {least}",
         f"fsub.pi {y}, {y}, {least}",
-        f"fnot.pi {q}, {q}",
-        f"fltu.pi {x}, {range_}, {x}",
         f"fltu.pi {y}, {range_}, {y}",
-        f"fand.pi {x}, {x}, {q}",
-        f"for.pi {x}, {x}, {y}",
-        f"fsetm.pi m1, {x}",
-        "maskpopc t0, m1",
-        f"bnez t0, {labels[0]}",
-        f"{labels[1]}:",
+        f"for.pi {into}, {into}, {y}",
+        f"fsetm.pi m1, {into}",
+        f"maskpopc {flag}, m1",
         f"fnmsub.ps {y}, {b}, {r}, {one}",
         f"fmadd.ps {r}, {r}, {y}, {r}",
-        f"fmul.ps {q}, {a}, {r}",
-        f"fnmsub.ps {y}, {b}, {q}, {a}",
-        f"fmadd.ps {q}, {y}, {r}, {q}",
-        f"fnmsub.ps {y}, {b}, {q}, {a}",
-        f"fmadd.ps {q}, {y}, {r}, {q}",
+        f"fmul.ps {into}, {a}, {r}",
+        f"fnmsub.ps {y}, {b}, {into}, {a}",
+        f"fmadd.ps {into}, {y}, {r}, {into}",
+        f"fnmsub.ps {y}, {b}, {into}, {a}",
+        f"fmadd.ps {into}, {y}, {r}, {into}",
         f"fxor.pi {y}, {a}, {b}",
-        f"fsgnj.ps {q}, {q}, {y}",
-        f"fcmov.ps {into}, {x}, {slow}, {q}",
+        f"fsgnj.ps {into}, {into}, {y}",
+        f"bnez {flag}, {labels[0]}",
+        f"{labels[1]}:",
     ]
 
 

@@ -8,7 +8,7 @@ their numbers; what is not shared out is branched over by all but hart 0.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -155,8 +155,7 @@ class _Program:
         skip = self.text.label("others")
         if self.team.workers > 1:
             self.text.branch("beqz", "s1", skip)
-        with self.constants(work.nodes):
-            control.block(work.nodes, around)
+        self.write(work.nodes, lambda: control.block(work.nodes, around))
         self.evict(work, around)
         self.values.call_routines()
         self.text.add(f"{skip}:")
@@ -172,8 +171,7 @@ class _Program:
             first, last = self.text.integers.take(loop.span), self.text.integers.take(loop.span)
             # The range of iterations is kept for the evictions, because the loop changes its own counter.
             self.text.add(f"mv {first}, {low}", f"addi {last}, {high}, -1")
-            with self.constants([loop]):
-                control.iterations(replace(loop, step=1), around, low, high)
+            self.write([loop], lambda: control.iterations(replace(loop, step=1), around, low, high))
             self.evict(work, replace(around, loops={**around.loops, FIRST: first, LAST: last}))
             self.values.call_routines()
             self.text.integers.give(last, first)
@@ -205,14 +203,31 @@ class _Program:
         lines = [f"bge {low}, t0, {later}", f"mv {low}, t0", f"{later}:"]
         return [*lines, f"ble {high}, t1, {sooner}", f"mv {high}, t1", f"{sooner}:"]
 
-    @contextmanager
-    def constants(self, nodes: Sequence[Node]) -> Generator[None]:
-        """Constants that the lines of these nodes need, set in front of them."""
-        at = len(self.text.lines)
+    def write(self, nodes: Sequence[Node], lines: Callable[[], None]) -> None:
+        """Lines of nodes, and in front of them the constants that they need."""
         # Registers of routines are free where none is called.
-        self.values.spares = CONSTANTS if calls_routines(nodes) else (*CONSTANTS, *EMULATION)
+        spares = CONSTANTS if calls_routines(nodes) else (*CONSTANTS, *EMULATION)
+        text, values = self.text, self.values
+        at, calls, free = len(text.lines), len(values.calls), list(text.vectors.free)
+        with self.constants(spares) as needed:
+            lines()
+        # Written once more with the registers that no constant needs: with them more rounds of loops interleave.
+        if spare := spares[needed() :]:
+            del text.lines[at:]
+            del values.calls[calls:]
+            text.vectors.free[:] = [*reversed(spare), *free]
+            with self.constants(spares[: needed()]):
+                lines()
+            text.vectors.free[:] = free
+
+    @contextmanager
+    def constants(self, spares: tuple[str, ...]) -> Generator[Callable[[], int]]:
+        """Constants that the lines inside need, set in front of them, in registers of these; how many there are."""
+        at, count = len(self.text.lines), list[int]()
+        self.values.spares = spares
         self.values.constants.clear()
-        yield
+        yield lambda: count[0]
+        count.append(len(self.values.constants))
         # Which constants are needed is only known when the lines have been written.
         inside, self.text.lines = self.text.lines[at:], self.text.lines[:at]
         for (kind, number), register in self.values.constants.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, Protocol
 
@@ -23,7 +23,7 @@ from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.values import Values
 
-_NAMES: Final = re.compile(r"\bf\d+\b")
+_NAMES: Final = re.compile(r"\b(?:f\d+|[as]\d+|ra|sp|gp|tp)\b")
 _ROUTINE: Final = re.compile(r"\bf(2[4-9]|3[01])\b")
 """Registers of routines."""
 _SHARED: Final = re.compile(r"\b(t\d|m1|x31)\b|^\S+ f(2[4-9]|3[01])\b")
@@ -74,30 +74,42 @@ def _invariant_arrays(body: Sequence[Assign], around: Around) -> Iterator[Refere
     return (read for read in hoistable_loads(body, around) if read.name not in written)
 
 
-def unroll(writer: Writer, loop: Loop, around: Around, times: int, width: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Unrolling:
+    """How a loop is unrolled: how many rounds, the iterations of each, and whether all loads come first."""
+
+    times: int
+    width: int
+    ahead: bool = True
+
+
+def unroll(writer: Writer, loop: Loop, around: Around, factor: Unrolling) -> int:
     """Code of so many rounds: loads of all, then their statements: of vectors interleaved, of single iterations in
-    order. Errors: PL1352 where a round needs more
+    order. Gives how many interleave. Errors: PL1352 where a round needs more
     registers than the loads leave.
     """
     text, body = writer.values.text, [node for node in loop.body if isinstance(node, Assign)]
-    steps = [Substitution({loop.name: Affine.symbol(loop.name) + width * n}) for n in range(times)]
+    steps = [Substitution({loop.name: Affine.symbol(loop.name) + factor.width * n}) for n in range(factor.times)]
     rounds = [[step.assignment(assign) for assign in body] for step in steps]
     loaded: dict[Cell, str] = {}
-    for round in rounds:
-        for reference in _invariant_arrays(round, around) if width == 1 else hoistable_loads(round, around):
+    for round in rounds if factor.ahead else ():
+        for reference in _invariant_arrays(round, around) if factor.width == 1 else hoistable_loads(round, around):
             # Rounds of a stencil read common elements, which are loaded once.
             if cell(reference) not in loaded:
                 loaded[cell(reference)] = text.vectors.take(reference.span)
                 writer.values.load(reference, around, loaded[cell(reference)])
     inner = replace(around, loaded=loaded)
-    if width == 1:
+    if factor.width == 1:
         for assign in (each for round in rounds for each in round):
             with text.at(assign.span):
                 writer.assign(assign, inner)
         rounds = []
+    depth = 1
     while rounds:
-        rounds = rounds[_interleave(writer, rounds, inner) :]
+        count = _interleave(writer, rounds, inner)
+        depth, rounds = max(depth, count), rounds[count:]
     text.vectors.give(*reversed(loaded.values()))
+    return depth
 
 
 def _interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Around) -> int:
@@ -105,9 +117,9 @@ def _interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Arou
     for each result. Gives their number.
     """
     text = writer.values.text
-    free, written = list(text.vectors.free), list[list[tuple[str, Place]]]()
+    free, written = (list(text.vectors.free), list(text.integers.free)), list[list[tuple[str, Place]]]()
     for round in rounds:
-        at, before, live = len(text.lines), list(text.vectors.free), dict(around.live)
+        at, before, live = len(text.lines), (list(text.vectors.free), list(text.integers.free)), dict(around.live)
         calls = len(writer.values.calls)
         try:
             for assign in round:
@@ -125,8 +137,9 @@ def _interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Arou
         written.append(own)
         # What this round has used is no longer free for the next one.
         used = {name for line, _ in own for name in _NAMES.findall(line)}
-        text.vectors.free[:] = [register for register in before if register not in used]
-    text.vectors.free[:] = free
+        for pool, names in zip((text.vectors, text.integers), before, strict=True):
+            pool.free[:] = [register for register in names if register not in used]
+    text.vectors.free[:], text.integers.free[:] = free
     groups = [_groups(own) for own in written]
     for each in zip_longest(*groups, fillvalue=()):
         for group in each:

@@ -344,15 +344,19 @@ class Values(Elements):
     def _divide(self, value: Apply, into: str, operands: list[str]) -> None:
         """Division in line, with a call out of line for lanes that it cannot divide."""
         constants = [self.constant("bits", bits) for bits in division.CONSTANTS]
-        x, y, r, q = (self.text.vectors.take(value.span) for _ in range(4))
-        # The call writes its result while operands are still needed.
-        slow = self.text.vectors.take(value.span) if into in operands else into
+        y, r = (self.text.vectors.take(value.span) for _ in range(2))
+        # Operands are needed to the end.
+        made = self.text.vectors.take(value.span) if into in operands else into
+        flag = self.text.integers.take(value.span)
         labels, (a, b) = (self.text.label("slow"), self.text.label("divided")), operands
         registers = tuple(register for register, _ in constants)
-        self.text.add(*division.division_lines(into, (a, b), slow, (x, y, r, q), registers, labels))
+        self.text.add(*division.division_lines(made, (a, b), (y, r), flag, registers, labels))
         self.routines.add("div")
-        self.calls.append(Call(*labels, slow, a, b))
-        self.text.vectors.give(*([slow] if slow != into else []), q, r, y, x)
+        self.calls.append(Call(*labels, made, a, b))
+        self.text.vectors.give(r, y)
+        if made != into:
+            self._move_value((made, True), into)
+        self.text.integers.give(flag)
         for each in constants:
             self.drop(each)
 
