@@ -149,13 +149,16 @@ class Control:
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
             times = serial_factor(loop, ready)
+            # What is held is stored behind all iterations.
+            done = self.text.label("done")
             if self.unroll_best(loop, ready, low, high, (times, 1), moves):
-                self.text.branch("blt", f"{low}, {high}", end)
+                self.text.branch("blt", f"{low}, {high}", done)
             self.text.add(f"{again}:")
             since = len(self.text.lines)
             self.block(loop.body, ready)
             self.text.add(f"addi {low}, {low}, 1", *moves(1))
             self.text.back("blt", "bge", f"{low}, {high}", again, since)
+            self.text.add(f"{done}:")
         self.text.add(f"{end}:")
 
     def downwards(self, loop: Loop, around: Around, low: str, high: str) -> None:

@@ -55,8 +55,11 @@ def unroll_factor(loop: Loop, around: Around, free: int, rounds: int | None) -> 
         return 1
     # Every element that is loaded ahead keeps a register from its load to its use.
     most = (free - _FREE) // loads
-    known = range(_MOST + 1, min(_MOST_KNOWN, most) + 1) if rounds else ()
-    return max((n for n in known if rounds and rounds % n == 0), default=min(_MOST, most))
+    if not rounds:
+        return min(_MOST, most)
+    # No round is left for single ones, where a factor allows that; more rounds than there are would never run.
+    known = range(2, min(_MOST_KNOWN, most) + 1)
+    return max((n for n in known if rounds % n == 0), default=min(_MOST, most, rounds))
 
 
 def serial_factor(loop: Loop, around: Around) -> int:
@@ -118,6 +121,7 @@ def _interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Arou
     """
     text = writer.values.text
     free, written = (list(text.vectors.free), list(text.integers.free)), list[list[tuple[str, Place]]]()
+    writer.values.saves = len(rounds) > 1
     for round in rounds:
         at, before, live = len(text.lines), (list(text.vectors.free), list(text.integers.free)), dict(around.live)
         calls = len(writer.values.calls)
@@ -127,6 +131,7 @@ def _interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Arou
                     writer.assign(assign, around)
         except PolyloomError as error:
             if error.diagnostics[0].code != "PL1352" or not written:
+                writer.values.saves = False
                 raise
             del text.lines[at:]
             del writer.values.calls[calls:]
@@ -139,6 +144,7 @@ def _interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Arou
         used = {name for line, _ in own for name in _NAMES.findall(line)}
         for pool, names in zip((text.vectors, text.integers), before, strict=True):
             pool.free[:] = [register for register in names if register not in used]
+    writer.values.saves = False
     text.vectors.free[:], text.integers.free[:] = free
     groups = [_groups(own) for own in written]
     for each in zip_longest(*groups, fillvalue=()):

@@ -49,6 +49,8 @@ _COMPARE: Final = {
 }
 _JOINS: Final = {"or": "for", "and": "fand"}
 """Of conditions, whose lanes are all ones or zero."""
+_FEW: Final = 6
+"""Free vector registers below which expressions are computed with as few as possible."""
 _ROUTINES: Final = (("sqrt", "f32"),)
 _NARROW: Final = ("i8", "i16", "u8", "u16")
 
@@ -56,12 +58,14 @@ _NARROW: Final = ("i8", "i16", "u8", "u16")
 @dataclass(slots=True)
 class Values(Elements):
     """Writer of expressions into `text`. `routines` are those that were called, `calls` those out of line;
-    `dying` counts the reads that are left of locals which are dead behind the statement.
+    `dying` counts the reads that are left of locals which are dead behind the statement; `saves`:
+    registers are scarce, as several rounds of a loop are interleaved.
     """
 
     routines: set[str] = field(default_factory=set[str])
     calls: list[Call] = field(default_factory=list[Call])
     dying: Counter[str] = field(default_factory=Counter[str])
+    saves: bool = False
 
     def value(self, value: Expression, around: Around, into: str | None = None) -> tuple[str, bool]:
         """Value of an expression: a register, and whether it is a temporary of the caller's; `into` is where the result
@@ -137,11 +141,12 @@ class Values(Elements):
     def _operands(
         self, values: Sequence[Expression], around: Around, tests: frozenset[int] = frozenset()
     ) -> list[tuple[str, bool]]:
-        """Operands in their order, of which those that need most registers are computed first (Sethi, Ullman 1970);
-        `tests` are conditions.
+        """Operands in their order; where registers are scarce, those that need most are computed first (Sethi, Ullman
+        1970). Elsewhere loads of the first operands go ahead of what waits for others. `tests` are conditions.
         """
         found: dict[int, tuple[str, bool]] = {}
-        for n in sorted(range(len(values)), key=lambda n: (-registers_needed(values[n]), n)):
+        saves = self.saves or len(self.text.vectors.free) < _FEW
+        for n in sorted(range(len(values)), key=lambda n: (-registers_needed(values[n]) * saves, n)):
             found[n] = self._test(values[n], around) if n in tests else self.value(values[n], around)
         return [found[n] for n in range(len(values))]
 
