@@ -19,9 +19,12 @@ _LEAST: Final = 65
 _EXPONENTS: Final = 126
 """Biased exponents from which on, and how many, no step overflows or is flushed: those of quotients are within 125 of
 the bias, and remainders, 47 bits below their dividends, are normal."""
-CONSTANTS: Final = (0, _LEAST << 24, (_EXPONENTS << 24) - 1, 0x3F800000)
+ONE: Final = 0x3F800000
+CONSTANTS: Final = (0, _LEAST << 24, (_EXPONENTS << 24) - 1, ONE)
 """Bits of vector constants: zero, the least of these numbers and how far others are above it, both without signs and
 doubled, and one."""
+LONG: Final = "long_div"
+"""Label of the routine itself."""
 SCRATCH_SHIFT: Final = 9
 """Bytes of scratch of each hart, as a power of two: numbers of lanes, operands of divisions, registers of routines."""
 _OPERANDS, _SAVED = 128, 192
@@ -64,13 +67,7 @@ def division_lines(
         f"for.pi {into}, {into}, {y}",
         f"fsetm.pi m1, {into}",
         f"maskpopc {flag}, m1",
-        f"fnmsub.ps {y}, {b}, {r}, {one}",
-        f"fmadd.ps {r}, {r}, {y}, {r}",
-        f"fmul.ps {into}, {a}, {r}",
-        f"fnmsub.ps {y}, {b}, {into}, {a}",
-        f"fmadd.ps {into}, {y}, {r}, {into}",
-        f"fnmsub.ps {y}, {b}, {into}, {a}",
-        f"fmadd.ps {into}, {y}, {r}, {into}",
+        *quotient_lines(into, (a, b), (y, r), one),
         f"fxor.pi {y}, {a}, {b}",
         f"fsgnj.ps {into}, {into}, {y}",
         f"bnez {flag}, {labels[0]}",
@@ -78,19 +75,42 @@ def division_lines(
     ]
 
 
-def call_lines(call: Call, routine: str, scratch: int) -> list[str]:
-    """Code of a call: operands go through the scratch of the hart, and all registers but the result's are kept."""
+def quotient_lines(into: str, operands: tuple[str, str], spare: tuple[str, str], one: str) -> list[str]:
+    """Quotient of normal numbers whose steps are all normal; the second spare register has the reciprocal of the
+    divisor, within an ulp. The first one may be that of 1.
+    """
+    (a, b), (y, r) = operands, spare
+    return [
+        f"fnmsub.ps {y}, {b}, {r}, {one}",
+        f"fmadd.ps {r}, {r}, {y}, {r}",
+        f"fmul.ps {into}, {a}, {r}",
+        f"fnmsub.ps {y}, {b}, {into}, {a}",
+        f"fmadd.ps {into}, {y}, {r}, {into}",
+        f"fnmsub.ps {y}, {b}, {into}, {a}",
+        f"fmadd.ps {into}, {y}, {r}, {into}",
+    ]
+
+
+def call_lines(call: Call, prefix: str, scratch: int | None) -> list[str]:
+    """Code of a call. Operands go through the scratch of the hart, and all registers but the result's are kept; without
+    scratch, those of the routine are nobody else's.
+    """
+    if scratch is None:
+        first, second = EMULATION[:2]
+        lines = [f"{call.label}:", f"for.pi {first}, {call.left}, {call.left}"]
+        lines += [f"for.pi {second}, {call.right}, {call.right}", f"jal t5, {prefix}.{LONG}"]
+        return [*lines, f"for.pi {call.into}, {first}, {first}", f"j {call.back}"]
     lines = [f"{call.label}:", f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {scratch}", "add t0, t0, t1"]
-    lines += [f"fsq2 {call.left}, {_OPERANDS}(t0)", f"fsq2 {call.right}, {_OPERANDS + 32}(t0)", f"jal t5, {routine}"]
+    lines += [f"fsq2 {call.left}, {_OPERANDS}(t0)", f"fsq2 {call.right}, {_OPERANDS + 32}(t0)", f"jal t5, {prefix}.div"]
     # The mask stays: lanes that take no part keep what they have.
     return [*lines, f"flw.ps {call.into}, {_OPERANDS}(t3)", f"j {call.back}"]
 
 
-def wrapper_lines(routine: str, inner: str) -> list[str]:
+def wrapper_lines(prefix: str) -> list[str]:
     """Routine that keeps the registers of another one, whose operands and result are in the scratch at t0, then t3."""
     places = [(register, f"{_SAVED + 32 * n}(t3)") for n, register in enumerate(EMULATION)]
     first, second = EMULATION[:2]
-    lines = [f"{routine}:", "mv t3, t0", "mv t6, t5", *(f"fsq2 {register}, {place}" for register, place in places)]
-    lines += [f"flq2 {first}, {_OPERANDS}(t3)", f"flq2 {second}, {_OPERANDS + 32}(t3)", f"jal t5, {inner}"]
+    lines = [f"{prefix}.div:", "mv t3, t0", "mv t6, t5", *(f"fsq2 {register}, {place}" for register, place in places)]
+    lines += [f"flq2 {first}, {_OPERANDS}(t3)", f"flq2 {second}, {_OPERANDS + 32}(t3)", f"jal t5, {prefix}.{LONG}"]
     lines += [f"fsq2 {first}, {_OPERANDS}(t3)", *(f"flq2 {register}, {place}" for register, place in places)]
     return [*lines, "jr t6"]

@@ -209,8 +209,13 @@ class _Program:
         spares = CONSTANTS if calls_routines(nodes) else (*CONSTANTS, *EMULATION)
         text, values = self.text, self.values
         at, calls, free = len(text.lines), len(values.calls), list(text.vectors.free)
+        values.keeps = True
         with self.constants(spares) as needed:
             lines()
+        # Registers of the routine stay free where no constant needs them, so that its calls need not keep them.
+        values.keeps = needed() > len(CONSTANTS)
+        if values.calls[calls:] and not values.keeps:
+            spares = CONSTANTS
         # Written once more with the registers that no constant needs: with them more rounds of loops interleave.
         if spare := spares[needed() :]:
             del text.lines[at:]

@@ -59,13 +59,14 @@ _NARROW: Final = ("i8", "i16", "u8", "u16")
 class Values(Elements):
     """Writer of expressions into `text`. `routines` are those that were called, `calls` those out of line;
     `dying` counts the reads that are left of locals which are dead behind the statement; `saves`:
-    registers are scarce, as several rounds of a loop are interleaved.
+    registers are scarce, as several rounds of a loop are interleaved; `keeps`: calls keep the registers of the routine.
     """
 
     routines: set[str] = field(default_factory=set[str])
     calls: list[Call] = field(default_factory=list[Call])
     dying: Counter[str] = field(default_factory=Counter[str])
     saves: bool = False
+    keeps: bool = True
 
     def value(self, value: Expression, around: Around, into: str | None = None) -> tuple[str, bool]:
         """Value of an expression: a register, and whether it is a temporary of the caller's; `into` is where the result
@@ -374,7 +375,7 @@ class Values(Elements):
         with self.text.at(None, "divides what needs all steps"):
             for call in self.calls:
                 self.text.reach(call.label, call.back)
-                self.text.add(*division.call_lines(call, f"{self.text.prefix}.div", self.memory.scratch))
+                self.text.add(*division.call_lines(call, self.text.prefix, self.memory.scratch if self.keeps else None))
         self.text.add(f"{over}:")
         self.calls.clear()
 
