@@ -148,7 +148,8 @@ class Control:
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
-            times = serial_factor(loop, ready)
+            known = constant_bounds(loop)
+            times = serial_factor(loop, ready, None if known is None else known[1] - known[0])
             # What is held is stored behind all iterations.
             done = self.text.label("done")
             if self.unroll_best(loop, ready, low, high, (times, 1), moves):

@@ -62,13 +62,17 @@ def unroll_factor(loop: Loop, around: Around, free: int, rounds: int | None) -> 
     return max((n for n in known if rounds % n == 0), default=min(_MOST, most, rounds))
 
 
-def serial_factor(loop: Loop, around: Around) -> int:
+def serial_factor(loop: Loop, around: Around, count: int | None) -> int:
     """Unroll factor of a loop that is not vectorized, whose iterations may need one another; 1 where it has more than
-    assignments, or where nothing can be loaded ahead.
+    assignments, or where nothing can be loaded ahead. `count`: its iterations, where that is known.
     """
     body = [node for node in loop.body if isinstance(node, Assign)]
     loads = len({cell(r) for r in _invariant_arrays(body, around)})
-    return 1 if not loads or loads > _MOST or len(body) != len(loop.body) else _SERIAL
+    if not loads or loads > _MOST or len(body) != len(loop.body):
+        return 1
+    if count is None:
+        return _SERIAL
+    return max((n for n in range(2, _SERIAL + 1) if count % n == 0), default=max(1, min(_SERIAL, count)))
 
 
 def _invariant_arrays(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
