@@ -65,9 +65,11 @@ class Control:
         elif into is None:
             self.values.store(node.target, around, found[0])
             self.values.drop(found)
-        if node.target.name in around.ends.get(node.name, ()):
-            self.text.vectors.give(around.live[node.target.name])
-            around.live[node.target.name] = ""
+        self.values.pending.clear()
+        for name in around.ends.get(node.name, ()):
+            if register := around.live[name]:
+                self.text.vectors.give(register)
+                around.live[name] = ""
 
     def define(self, node: Assign, live: dict[str, str], found: tuple[str, bool]) -> None:
         """Register of a local from its definition on: that of its value, unless others have that, too."""

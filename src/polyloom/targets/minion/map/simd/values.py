@@ -58,15 +58,24 @@ _NARROW: Final = ("i8", "i16", "u8", "u16")
 @dataclass(slots=True)
 class Values(Elements):
     """Writer of expressions into `text`. `routines` are those that were called, `calls` those out of line;
-    `dying` counts the reads that are left of locals which are dead behind the statement; `saves`:
+    `dying` counts the reads that are left of locals which are dead behind the statement, and `pending`, by registers,
+    operands that have been read and not yet used; `saves`:
     registers are scarce, as several rounds of a loop are interleaved; `keeps`: calls keep the registers of the routine.
     """
 
     routines: set[str] = field(default_factory=set[str])
     calls: list[Call] = field(default_factory=list[Call])
     dying: Counter[str] = field(default_factory=Counter[str])
+    pending: Counter[str] = field(default_factory=Counter[str])
     saves: bool = False
     keeps: bool = True
+
+    def drop(self, value: tuple[str, bool]) -> None:
+        """Gives a temporary back; of a local that is about to die, one reader less."""
+        if value[1]:
+            self.text.vectors.give(value[0])
+        elif self.pending[value[0]]:
+            self.pending[value[0]] -= 1
 
     def value(self, value: Expression, around: Around, into: str | None = None) -> tuple[str, bool]:
         """Value of an expression: a register, and whether it is a temporary of the caller's; `into` is where the result
@@ -86,12 +95,15 @@ class Values(Elements):
         """Element of an array: from a register that holds it, else loaded."""
         own = cell(reference)
         local = around.locals.get(reference.name)
+        if local and self.dying[reference.name] == 1 and not self.pending[local]:
+            # Its last use, and nobody else has still to read it: the register is the reader's now.
+            del self.dying[reference.name]
+            around.live[reference.name] = ""
+            return self._move_value((local, True), into)
         if local and reference.name in self.dying:
             self.dying[reference.name] -= 1
-            if not self.dying[reference.name]:
-                # Its last use: the register is the reader's now.
-                around.live[reference.name] = ""
-                return self._move_value((local, True), into)
+            self.pending[local] += 1
+            return self._move_value((local, False), into)
         found = local or around.held.get(own) or around.loaded.get(own)
         if found is not None:
             return self._move_value((found, False), into)
