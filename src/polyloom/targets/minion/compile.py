@@ -163,22 +163,27 @@ def _prefetch_inputs(content: Content, placed: Mapping[str, Placed], team: Team)
     Arrays that a phase before the last writes are left out: the copies in L2 would be old by then.
     """
     phases, given = content.plan.phases, {array.name for array in content.plan.inputs}
+    works = content.works
     # A first phase would gain nothing: it begins at once, and its own loads bring the lines.
     if all(work.what != "product" for work in content.works[1:]):
         return []
     written = {name for phase in phases[:-1] for _, name in phase.outputs}
-    read = dict.fromkeys(name for phase in phases for _, name in phase.inputs if name in given - written)
-    # Less than a tile is one load operation's latency, which the start of the loop hides.
-    arrays = [placed[name] for name in read if name in placed and placed[name].size >= TILE]
-    # Half of L2 is left to what the phases before compute.
-    if sum(p.size for p in arrays) > MOST:
-        return []
+    found = list[Placed]()
+    # Half of L2 is left to what the phases before compute. Where all is more than that, what SIMD loops read: second
+    # harts bring operands of long products nearer.
+    for chosen in (phases, [phase for phase, work in zip(phases, works, strict=True) if work.what == "simd"]):
+        read = dict.fromkeys(name for phase in chosen for _, name in phase.inputs if name in given - written)
+        # Less than a tile is one load operation's latency, which the start of the loop hides.
+        arrays = [placed[name] for name in read if name in placed and placed[name].size >= TILE]
+        if sum(p.size for p in arrays) <= MOST:
+            found = arrays
+            break
     lines = [
         line
-        for n, p in enumerate(arrays)
+        for n, p in enumerate(found)
         for line in prefetch_array(p.address, p.size, team, f"given{n}", all_harts=True)
     ]
-    return [Part((*lines, wait(PREFETCHED)), _AHEAD)]
+    return [Part((*lines, wait(PREFETCHED)), _AHEAD)] if found else []
 
 
 def _evict_stale_arrays(content: Content, first: int, count: int, laid: Placement) -> list[Part]:

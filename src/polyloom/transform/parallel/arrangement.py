@@ -5,6 +5,7 @@ loops are parallel where its dependences can be made to allow it (Allen and Kenn
 - `expand-arrays`: arrays of their own for temporaries of iterations.
 - `reductions`: partial results of workers and lanes; the second time for those that were parts of other loops.
 - `distribute`, `interchange`: loops that carry dependences are split, and interchanged with parallel ones inside.
+- `outermost`: of perfectly nested parallel loops, the one that most workers can share comes first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from polyloom.transform.parallel.array_expansion import expand_arrays
 from polyloom.transform.parallel.loop_distribution import distribute_loops
 from polyloom.transform.parallel.loop_interchange import interchange_loops
 from polyloom.transform.parallel.machine import Machine
+from polyloom.transform.parallel.outermost_loop import move_outermost
 from polyloom.transform.parallel.parallel_reductions import parallelize_reductions
 
 
@@ -32,6 +34,7 @@ def arrangement_passes(machine: Machine, *, reassociate: bool) -> tuple[Pass[Any
         Pass("distribute", distribute_loops, NEST),
         Pass("interchange", interchange_loops, NEST),
         Pass("inner-reductions", reduce, NEST),
+        Pass("outermost", partial(move_outermost, machine=machine), NEST),
     )
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 class VectorCosts:
     """Cost model in issue slots: of a loop's start and each of its rounds (`loop`), of what a vectorized loop adds to
     its start, of a condition that all lanes share and of one that masks lanes; of a load or store whose lanes lie
-    apart, and of a narrow element for all lanes; of a form of loops as a value; of operations that cost more than one
+    apart, of one whose lanes are in lines that the first-level cache has no room for (`far`, where that is more), and
+    of a narrow element for all lanes; of a form of loops as a value; of operations that cost more than one
     slot, by name, and of a division of integers.
     """
 
@@ -20,6 +21,7 @@ class VectorCosts:
     condition: float = 2
     mask: float = 12
     gather: float = 9
+    far: float | None = None
     scatter: float | None = None
     narrow: float = 3
     form: float = 3

@@ -10,7 +10,7 @@ inside a loop that all workers go through come after themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,6 +23,8 @@ from polyloom.transform.parallel.cache_lines import CacheLines, Relation
 from polyloom.transform.parallel.machine import Machine
 from polyloom.transform.parallel.work_sharing import Item, Replicated, Work, walk_works
 
+_PARTS: Final = 16
+"""Extents of an access, at most: each is a loop of its own."""
 FIRST, LAST = "@first", "@last"
 """The ends of a worker's block, in the forms of extents."""
 # The tests take triples of works, so their number grows with the third power.
@@ -167,16 +169,35 @@ def touched_extents(
     work: Work, names: frozenset[str], nest: Nest, address: Callable[[Reference], Affine], known: Mapping[str, Range]
 ) -> list[Extent]:
     """Extents of arrays, those that overlap or nearly do joined; `address` is that of an element in bytes."""
-    found: dict[tuple[str, Affine, Affine], Range] = {}
+    found: dict[tuple[str, Affine, Affine, int], Range] = {}
     for assign in assignments(work.nodes):
         for reference in (assign.target, *accesses(assign.value)):
-            if reference.name in names:
-                first, last, (begin, end) = _extent(work, address(reference), known)
+            parts = _separate_parts(work, address(reference), known) if reference.name in names else ()
+            for number, form in enumerate(parts):
+                first, last, (begin, end) = _extent(work, form, known)
                 end += NUMPY[nest[reference.name].dtype].itemsize - 1
-                low, high = found.get((reference.name, first, last), (begin, end))
-                found[reference.name, first, last] = min(low, begin), max(high, end)
+                low, high = found.get((reference.name, first, last, number), (begin, end))
+                found[reference.name, first, last, number] = min(low, begin), max(high, end)
     in_order = sorted(found.items(), key=lambda each: (each[0][0], str(each[0][1:]), each[1]))
-    return [Extent(first + low, last + high) for (_, first, last), (low, high) in in_order]
+    return [Extent(first + low, last + high) for (_, first, last, _), (low, high) in in_order]
+
+
+def _separate_parts(work: Work, address: Affine, known: Mapping[str, Range]) -> Iterator[Affine]:
+    """Addresses for each iteration of a loop inside whose steps are longer than all that the worker touches in one, such
+    as rows of several matrices: one extent for all would be of lines that others own.
+    """
+    shared = work.loop.name if work.loop is not None else ""
+    inner = {name: factor for name, factor in address.terms if name not in (*work.outer, FIRST, LAST)}
+    far = max((name for name in inner if name != shared), key=lambda name: abs(inner[name]), default="")
+    spans = {name: abs(factor) * (known[name][1] - known[name][0]) for name, factor in inner.items()}
+    if not far or far not in known or known[far][1] - known[far][0] >= _PARTS:
+        yield address
+        return
+    if sum(span for name, span in spans.items() if name != far) >= abs(inner[far]):
+        yield address
+        return
+    for number in range(known[far][0], known[far][1] + 1):
+        yield address.substitute({far: Affine((), number)})
 
 
 def _extent(work: Work, address: Affine, known: Mapping[str, Range]) -> tuple[Affine, Affine, Range]:

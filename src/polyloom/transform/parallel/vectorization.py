@@ -16,6 +16,7 @@ from math import prod
 from polyloom.analysis.loop_dependences import LoopDependences
 from polyloom.analysis.loop_ranges import Range, trip_count
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Node, loop_nodes
+from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import may_divide_by_zero
 from polyloom.ir.pla import Reference
 from polyloom.transform.parallel.machine import Machine
@@ -49,6 +50,10 @@ class VectorLoops:
             cost, loops = cost + each.cost, loops | each.loops
         return Choice(cost, loops)
 
+    def choose_shared(self, loop: Loop, path: tuple[Loop | If, ...], count: int) -> Choice:
+        """Cheapest choice for a parallel loop of which a worker has so many iterations."""
+        return self._loop(loop, (*path, loop), None, min(count, trip_count(loop, self.known)))
+
     def _node(self, node: Node, path: tuple[Loop | If, ...], lane: str | None) -> Choice:
         """Choice for one node. A condition costs more if it differs between lanes: both sides execute under masks
         then.
@@ -63,11 +68,13 @@ class VectorLoops:
             case Loop():
                 return self._loop(node, (*path, node), lane)
 
-    def _loop(self, loop: Loop, path: tuple[Loop | If, ...], lane: str | None) -> Choice:
+    def _loop(
+        self, loop: Loop, path: tuple[Loop | If, ...], lane: str | None, iterations: float | None = None
+    ) -> Choice:
         """Choice for a loop: as it is with the best choice inside, or vectorized itself if that is legal and
-        cheaper.
+        cheaper; for all of its iterations, or so many.
         """
-        count, costs = trip_count(loop, self.known), self.costs
+        count, costs = trip_count(loop, self.known) if iterations is None else iterations, self.costs
         inner = self.choose(loop.body, path, lane)
         plain = Choice(costs.loop + count * (inner.cost + costs.loop), inner.loops)
         # Lanes go through inner loops together, so that they need the same bounds; and one path has one vectorized
@@ -94,6 +101,8 @@ class VectorLoops:
         if stride == 0:
             return self.costs.narrow if narrow else 1
         apart = self.costs.gather if scatter is None else scatter
+        if self.costs.far is not None and abs(stride) * WIDTH[self.types[reference.name]] >= 8 * self.machine.line:
+            apart = self.costs.far
         return 1 if stride == 1 and not narrow else apart
 
     def _value(self, value: Expression, lane: str | None) -> float:

@@ -152,7 +152,9 @@ class _Sharing:
         # One iteration leaves nothing to share; a loop inside may.
         if trip_count(loop, self.known) <= 1:
             return None
-        chosen = self.vectors.choose((loop,), path)
+        # What counts is the busiest worker: lanes of its own iterations, or of loops inside.
+        units = -(-trip_count(loop, self.known) // found.unit)
+        chosen = self.vectors.choose_shared(loop, path, -(-units // self.machine.workers) * found.unit)
         return Work((loop,), found, outer, chosen.loops, self.registers((loop,), path))
 
     def replicated_loop(self, loop: Loop, path: tuple[Loop | If, ...]) -> Replicated | None:

@@ -85,6 +85,16 @@ class Placed:
         return found[:, : self.width].reshape(self.shape).copy()
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedPart(Placed):
+    """Part of a placed array: element (i, j, ..) is at `address` + i · strides[0] + j · strides[1] + .., in bytes."""
+
+    strides: tuple[int, ...]
+
+    def steps(self) -> tuple[int, ...]:
+        return self.strides
+
+
 def align_rows(rows: int) -> int:
     """Rows for which an array has room."""
     return -(-rows // _ROWS) * _ROWS

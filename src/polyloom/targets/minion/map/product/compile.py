@@ -33,14 +33,14 @@ from polyloom.targets.minion.words.resident import Home, Resident
 from polyloom.targets.minion.words.tiles import ROWS, TILE, WORD, Grid, Tiles
 from polyloom.targets.target import Json
 
-_PACKED: Final = 30
+PACKED: Final = 30
 """The FLB that tells that all tiles are packed."""
 _PATCH_PACKED: Final = 29
 """The FLB that tells first harts that the tiles of a shire are packed. Second harts, which may be phases ahead, would
 arrive at that of all harts meanwhile; products that are staged, whose chunks have this one, begin and end at barriers.
 """
 _AHEAD: Final = "brings operands nearer before they are needed"
-_PACKS: Final = "packs a factor into the order of the tensor unit"
+PACKS: Final = "packs a factor into the order of the tensor unit"
 
 
 def product_code(m: Multiplied, setting: Setting) -> Made:
@@ -92,7 +92,7 @@ def _prefetched_product(m: Multiplied, p: Problem, g: Grid, source: Tiles | None
         # First harts alone: second ones wait for nothing that is packed.
         own = Team(team.shire_minions)
         packing = Packing(source, p.right.address, patch_blocks(p, g)[1], p.steps, own.minions, g, p.block_columns)
-        made += [Part(tuple(packing_loop(packing, prefix)), replace(m.place, reason=_PACKS))]
+        made += [Part(tuple(packing_loop(packing, prefix)), replace(m.place, reason=PACKS))]
         made += [barrier(own, f"{prefix}.all", _PATCH_PACKED)]
     # A later phase may pack where the last multiplication has streamed packed tiles.
     streams = source is not None or is_factor_overwritten(setting, m.found.right.array)
@@ -119,10 +119,10 @@ def packing_parts(p: Problem, source: Tiles | None, place: Place, setting: Setti
         return [], 0
     packing = Packing(source, setting.scratch, p.block_columns, p.steps, setting.team.minions)
     lines = packing_loop(packing, setting.prefix)
-    packs = replace(place, reason=_PACKS)
+    packs = replace(place, reason=PACKS)
     parts = [on_first_harts(Part(tuple(lines), packs), setting, "unpacked")]
     # All minions pack, and any of them may read any tile.
-    return [*parts, barrier(setting.team, f"{setting.prefix}.all", _PACKED)], p.block_columns * p.steps * TILE
+    return [*parts, barrier(setting.team, f"{setting.prefix}.all", PACKED)], p.block_columns * p.steps * TILE
 
 
 def phase_end_waits(setting: Setting, *, splits: bool = False, streams: bool = False) -> list[str]:

@@ -24,16 +24,10 @@ from polyloom.targets.minion.map.frame import span_place
 from polyloom.targets.minion.map.phase_work import Arrays, Multiplied, Work, overwrites_factor
 from polyloom.targets.minion.map.product import arithmetic
 from polyloom.targets.minion.map.product.compile import has_helpers, owner_arrays, predicted_cycles, product_code
-from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, Kind
+from polyloom.targets.minion.map.product.operand import FP16, FP32, INT8, KINDS, Kind
 from polyloom.targets.minion.map.product.quant import apply_quant, transform_chain
 
 Array = NDArray[Any]
-_KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
-    ("f32", "f32", ""): FP32,
-    ("f16", "f16", "to_f32"): FP16,
-    **{(a, b, "to_i32"): INT8 for a in ("i8", "u8") for b in ("i8", "u8")},
-}
-"""By the types of the factors, and their conversion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +68,7 @@ def contraction_work(
     """Work of a contraction; None where only other arithmetic computes it. `is_exact`: its terms and their order are
     the source's.
     """
-    kind = _KINDS.get((types[found.left.array], types[found.right.array], found.widened))
+    kind = KINDS.get((types[found.left.array], types[found.right.array], found.widened))
     if kind is None or not has_matrix_views(found) or (kind is not INT8 and fp == "strict"):
         return None
     return _work(found, kind, fp, place, is_exact=is_exact, is_discrete=kind is INT8)
@@ -98,7 +92,7 @@ def _kind(program: Program, c: Contraction, fp: str) -> Kind | None:
     written separately, and every rounding.
     """
     types = {a.name: a.dtype for a in (*program.inputs, *program.outputs)}
-    kind = _KINDS.get((types[c.left.array], types[c.right.array], c.widened))
+    kind = KINDS.get((types[c.left.array], types[c.right.array], c.widened))
     chain = None if kind is None else transform_chain(c.steps, "i32" if kind is INT8 else "f32")
     # Steps behind a sum are exact only if the sum has the source's order and bits.
     if chain is None or chain[1] != types[c.result.array] or (c.steps and (kind is FP16 or fp == "reassociate")):

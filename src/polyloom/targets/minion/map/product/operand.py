@@ -7,6 +7,7 @@ packed first. Source: the programmer's reference manual, chapter 9.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -38,6 +39,12 @@ class Kind:
 FP32: Final = Kind("fp32", 4, 8, "plain")
 FP16: Final = Kind("fp16", 2, 16, "interleave16")
 INT8: Final = Kind("int8", 1, 64, "interleave8")
+KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
+    ("f32", "f32", ""): FP32,
+    ("f16", "f16", "to_f32"): FP16,
+    **{(a, b, "to_i32"): INT8 for a in ("i8", "u8") for b in ("i8", "u8")},
+}
+"""By the types of the factors, and their conversion."""
 
 
 def lhs_tiles(left: View, kind: Kind) -> Tiles:

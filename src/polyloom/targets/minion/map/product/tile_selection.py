@@ -94,7 +94,7 @@ def _owner_blocks(p: Problem, source: Tiles | None, setting: Setting) -> Iterato
         height = setting.shire_rows // g.rows
         # Loads of staging are of whole pieces: they would read rows of the next shire.
         if height in (PIECE, ROWS) and (height == ROWS or _may_be_lower(p, height)):
-            q = p if height == ROWS else _lower_blocks(p, height)
+            q = p if height == ROWS else lower_blocks(p, height)
             if has_own_rows(q, g, setting.shire_rows):
                 yield q, g
     for q, g in prefetched_problems(p, source, setting):
@@ -124,7 +124,7 @@ def prefetched_problems(p: Problem, source: Tiles | None, setting: Setting) -> I
         heights = list(dict.fromkeys([ROWS, *(-(-p.rows // n) for n in counts)]))
     room = setting.scratchpad if source is not None else 1 << 63
     for height in heights:
-        q = p if height >= ROWS else _lower_blocks(p, height)
+        q = p if height >= ROWS else lower_blocks(p, height)
         # Rows of the last block, with which sums begin, are loaded whole.
         if q.begins is not None and q.block_rows * height > align_rows(p.rows):
             continue
@@ -148,7 +148,7 @@ def fit_block_height(m: Multiplied, p: Problem, setting: Setting) -> tuple[Probl
     if p.left.transform != "plain" or p.quant is not None or setting.options.resident:
         return whole
     counts = range(p.block_rows, -(-p.rows // _LOWEST) + 1)
-    lower = [_lower_blocks(p, h) for h in dict.fromkeys(-(-p.rows // n) for n in counts) if h < ROWS]
+    lower = [lower_blocks(p, h) for h in dict.fromkeys(-(-p.rows // n) for n in counts) if h < ROWS]
     found = [
         (q, g)
         for q in lower
@@ -160,7 +160,7 @@ def fit_block_height(m: Multiplied, p: Problem, setting: Setting) -> tuple[Probl
     return best if least * _DOUBT <= most else whole
 
 
-def _lower_blocks(p: Problem, height: int) -> Problem:
+def lower_blocks(p: Problem, height: int) -> Problem:
     """Problem with blocks of fewer rows than 16."""
 
     def lower(tiles: Tiles) -> Tiles:

@@ -23,13 +23,14 @@ from polyloom.targets.minion.map.simd import spmd_program
 from polyloom.targets.minion.map.simd.memory import place_locals
 from polyloom.targets.minion.map.simd.parallel_machine import machine_description
 from polyloom.targets.minion.map.simd.row_sharing import Ownership, row_arrays
+from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT
 from polyloom.targets.minion.options import Fp
 from polyloom.transform.parallel.arrangement import arrange_loops
 from polyloom.transform.parallel.contraction import contract
 from polyloom.transform.parallel.specialization import specialize
 from polyloom.transform.parallel.work_sharing import share_work
 
-SCRATCH: Final = 256
+SCRATCH: Final = 1 << SCRATCH_SHIFT
 """Bytes of each hart."""
 
 

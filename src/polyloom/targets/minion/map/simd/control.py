@@ -9,18 +9,20 @@ mask (if-conversion; Allen, Kennedy, Porterfield and Warren 1983).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from polyloom.analysis.loop_ranges import constant_bounds
 from polyloom.analysis.privatizable import privatizable
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assignments, cell, loops
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.parallel_machine import LANES
-from polyloom.targets.minion.map.simd.unroll_and_load import unroll, unroll_factor
+from polyloom.targets.minion.map.simd.unroll_and_load import Unrolling, serial_factor, unroll, unroll_factor
 from polyloom.targets.minion.map.simd.values import Values
 
 _ALL: int = (1 << LANES) - 1
@@ -55,10 +57,26 @@ class Control:
     def assign(self, node: Assign, around: Around) -> None:
         """Assignment; a target in a register is computed there, without a move."""
         into = around.locals.get(node.target.name) or around.held.get(cell(node.target))
+        ends = [name for name in around.ends.get(node.name, ()) if name != node.target.name]
+        self.values.dying = Counter(r.name for r in accesses(node.value) if r.name in ends)
         found = self.values.value(node.value, around, into)
-        if into is None:
+        if into is None and node.target.name in around.locals:
+            self.define(node, around.live, found)
+        elif into is None:
             self.values.store(node.target, around, found[0])
             self.values.drop(found)
+        self.values.pending.clear()
+        for name in around.ends.get(node.name, ()):
+            if register := around.live[name]:
+                self.text.vectors.give(register)
+                around.live[name] = ""
+
+    def define(self, node: Assign, live: dict[str, str], found: tuple[str, bool]) -> None:
+        """Register of a local from its definition on: that of its value, unless others have that, too."""
+        live[node.target.name] = found[0]
+        if not found[1]:
+            live[node.target.name] = self.text.vectors.take(node.span)
+            self.text.add(f"for.pi {live[node.target.name]}, {found[0]}, {found[0]}")
 
     # Loops
 
@@ -102,11 +120,29 @@ class Control:
 
     @contextmanager
     def locals(self, around: Around) -> Generator[Around]:
-        """Privatization (Wolfe 1996): a register for each local that the innermost loop of the path has to itself."""
+        """Privatization (Wolfe 1996): a register for each local that the innermost loop of the path has to itself. In a
+        body without branches it has one only from its definition to its last use (linear scan: Poletto, Sarkar 1999).
+        """
         names = sorted(privatizable(self.nest, self.path) - around.locals.keys())
+        body = self.path[-1].body
+        straight = [node for node in body if isinstance(node, Assign)]
+        if len(straight) == len(body):
+            live = {**around.locals, **dict.fromkeys(names, "")}
+            yield replace(around, locals=live, live=live, ends=last_uses(straight, names))
+            return
+        # Loops inside give registers to those that they have to themselves.
+        names = [name for name in names if not self.is_inner(name)]
         taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
         yield replace(around, locals={**around.locals, **taken})
         self.text.vectors.give(*reversed(taken.values()))
+
+    def is_inner(self, name: str) -> bool:
+        """Whether loops inside of the innermost loop of the path alone access a local, and have it to themselves."""
+        return all(
+            isinstance(node, Loop) and name in privatizable(self.nest, [*self.path, node])
+            for node in self.path[-1].body
+            if any(r.name == name for a in assignments([node]) for r, _ in _accesses(a))
+        )
 
     def upwards(self, loop: Loop, around: Around, low: str, high: str) -> None:
         """Loop that counts up; the test at the end saves a jump per iteration."""
@@ -114,11 +150,18 @@ class Control:
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
+            known = constant_bounds(loop)
+            times = serial_factor(loop, ready, None if known is None else known[1] - known[0])
+            # What is held is stored behind all iterations.
+            done = self.text.label("done")
+            if self.unroll_best(loop, ready, low, high, (times, 1), moves):
+                self.text.branch("blt", f"{low}, {high}", done)
             self.text.add(f"{again}:")
             since = len(self.text.lines)
             self.block(loop.body, ready)
             self.text.add(f"addi {low}, {low}, 1", *moves(1))
             self.text.back("blt", "bge", f"{low}, {high}", again, since)
+            self.text.add(f"{done}:")
         self.text.add(f"{end}:")
 
     def downwards(self, loop: Loop, around: Around, low: str, high: str) -> None:
@@ -144,8 +187,7 @@ class Control:
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
             times = unroll_factor(loop, ready, len(self.text.vectors.free), rounds)
-            if times > 1:
-                self.rounds(loop, low, high, times * LANES, moves, lambda: unroll(self, loop, ready, times))
+            self.unroll_best(loop, ready, low, high, (times, LANES), moves)
             self.rounds(loop, low, high, LANES, moves, lambda: self.block(loop.body, ready))
             self.text.add(f"sub t0, {high}, {low}")
             skip = self.text.label("whole")
@@ -156,6 +198,70 @@ class Control:
             self.block(loop.body, ready)
             self.text.add(f"li t1, {_ALL}", "mova.m.x t1", f"{skip}:")
         self.text.add(f"{end}:")
+
+    def unroll_best(
+        self,
+        loop: Loop,
+        around: Around,
+        low: str,
+        high: str,
+        factor: tuple[int, int],
+        moves: Callable[[int], list[str]],
+    ) -> bool:
+        """Rounds of several vectors, or iterations: as many as interleave, since those that do not wait for each other's
+        results in turn, and of as many the most. False where registers suffice for none.
+        """
+        times, width = factor
+        tried = list[tuple[int, Unrolling]]()
+        counts = [n for n in (times, times // 2, 4, 3, 2) if 1 < n <= times]
+        # Loads ahead come together, but keep registers that further rounds need.
+        for each in dict.fromkeys(Unrolling(n, width, ahead) for ahead in (True, False) for n in counts):
+            if tried and tried[0][0] >= each.times:
+                continue
+            before = self.state(around)
+            if depth := self.unrolled(loop, around, low, high, each, moves):
+                tried = sorted([*tried, (depth, each)], key=lambda found: -found[0])
+            if depth == each.times or (depth and width == 1):
+                return True
+            self.restore(before, around)
+        return bool(tried) and bool(self.unrolled(loop, around, low, high, tried[0][1], moves))
+
+    def state(self, around: Around) -> tuple[int, int, list[str], list[str], dict[str, str]]:
+        """What writing a loop changes."""
+        text = self.text
+        lengths = len(text.lines), len(self.values.calls)
+        return *lengths, list(text.vectors.free), list(text.integers.free), dict(around.live)
+
+    def restore(self, before: tuple[int, int, list[str], list[str], dict[str, str]], around: Around) -> None:
+        """State of before: what was written since is dropped."""
+        del self.text.lines[before[0] :]
+        del self.values.calls[before[1] :]
+        self.text.vectors.free[:], self.text.integers.free[:] = before[2], before[3]
+        around.live.update(before[4])
+
+    def unrolled(
+        self,
+        loop: Loop,
+        around: Around,
+        low: str,
+        high: str,
+        each: Unrolling,
+        moves: Callable[[int], list[str]],
+    ) -> int:
+        """Rounds of several vectors, or iterations, if registers suffice, and how many of them interleave; else nothing
+        is written, and 0.
+        """
+        before, depth = self.state(around), list[int]()
+        try:
+            self.rounds(
+                loop, low, high, each.times * each.width, moves, lambda: depth.append(unroll(self, loop, around, each))
+            )
+        except PolyloomError as error:
+            if error.diagnostics[0].code != "PL1352":
+                raise
+            self.restore(before, around)
+            return 0
+        return depth[0]
 
     def rounds(
         self, loop: Loop, low: str, high: str, width: int, moves: Callable[[int], list[str]], body: Callable[[], None]
@@ -316,6 +422,15 @@ class Control:
                 self.text.add(f"fsrai.pi {form}, {form}, 31", f"for.pi {fails}, {fails}, {form}")
             self.text.add(f"fnot.pi {fails}, {fails}", f"for.pi {into}, {into}, {fails}")
         self.text.vectors.give(fails, form)
+
+
+def last_uses(body: Sequence[Assign], names: Sequence[str]) -> dict[str, list[str]]:
+    """Names whose last access a statement has, by the statement."""
+    last = {name: assign.name for assign in body for name in {r.name for r, _ in _accesses(assign)} & {*names}}
+    found: dict[str, list[str]] = {}
+    for name in sorted(last):
+        found.setdefault(last[name], []).append(name)
+    return found
 
 
 def _accesses(assign: Assign) -> Iterator[tuple[Reference, bool]]:

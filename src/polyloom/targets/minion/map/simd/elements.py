@@ -7,7 +7,7 @@ Outside of vectorized loops all lanes hold the same value. An i8, i16 or u8 is k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +17,7 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd.memory import Memory
+from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT
 from polyloom.targets.minion.map.simd.text import CONSTANTS, Text
 
 _IMMEDIATE: Final = range(-2048, 2048)
@@ -26,12 +27,15 @@ _IMMEDIATE: Final = range(-2048, 2048)
 class Around:
     """Environment of code: integer registers of loops; the vectorized loop; vector registers of locals, of elements
     that are held through a loop and of elements that were loaded ahead; pointers by array and by what of an address
-    depends on loops, with their constants.
+    depends on loops, with their constants. `live` are the same `locals` where registers come and go (mutable): "" is a
+    local without one, and `ends` says which are dead behind a statement.
     """
 
     loops: Mapping[str, str] = field(default_factory=dict[str, str])
     lane: str | None = None
     locals: Mapping[str, str] = field(default_factory=dict[str, str])
+    live: dict[str, str] = field(default_factory=dict[str, str])
+    ends: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     held: Mapping[Cell, str] = field(default_factory=dict[Cell, str])
     loaded: Mapping[Cell, str] = field(default_factory=dict[Cell, str])
     pointers: Mapping[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = field(
@@ -41,13 +45,14 @@ class Around:
 
 @dataclass(slots=True)
 class Elements:
-    """Writer of loads and stores into `text`. `constants` are registers that the work sets first: of bits in all lanes,
-    or of the numbers of lanes times a stride.
+    """Writer of loads and stores into `text`. `constants` are registers that the work sets first, out of `spares`: of
+    bits in all lanes, or of the numbers of lanes times a stride.
     """
 
     text: Text
     memory: Memory
     constants: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
+    spares: tuple[str, ...] = CONSTANTS
 
     # Addresses
 
@@ -101,8 +106,8 @@ class Elements:
         found = self.constants.get((kind, number))
         if found is not None:
             return found, False
-        if len(self.constants) < len(CONSTANTS):
-            made = CONSTANTS[len(self.constants)]
+        if len(self.constants) < len(self.spares):
+            made = self.spares[len(self.constants)]
             self.constants[kind, number] = made
             return made, False
         made = self.text.vectors.take()
@@ -117,7 +122,7 @@ class Elements:
             source = "zero" if not number else "t1"
             self.text.add(*([] if not number else [f"li t1, {number}"]), f"fbcx.ps {register}, {source}")
             return
-        self.text.add("slli t1, s1, 8", f"li t2, {self.memory.scratch}", "add t1, t1, t2", f"flw.ps {register}, 0(t1)")
+        self.text.add(f"slli t1, s1, {SCRATCH_SHIFT}", f"li t2, {self.memory.scratch}", "add t1, t1, t2", f"flw.ps {register}, 0(t1)")
         if number != 1:
             spare = self.text.vectors.take()
             self.text.add(f"li t1, {number}", f"fbcx.ps {spare}, t1", f"fmul.pi {register}, {register}, {spare}")

@@ -19,7 +19,7 @@ from polyloom.frontend.source import Reference, Source
 from polyloom.ir.nest import Nest, accesses, assignments
 from polyloom.ir.nest_interpret import nest_signature
 from polyloom.ir.numbers import NUMPY
-from polyloom.ir.pla import Program
+from polyloom.ir.pla import Array, Program
 from polyloom.ir.plan import Parametric, Phase, Plan
 from polyloom.sets import Condition
 from polyloom.targets.minion.map.frame import Team
@@ -72,12 +72,7 @@ def read_function(written: Written) -> Read | None:
 
 def nest_plan(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
     """Plan whose one phase is the nest, and its work on so many minions."""
-    whole = nest_signature(nest)
-    # An array that is only written need not be given by the host, and is none of the inputs. One that is read for
-    # nothing, by statements whose results nobody needs, is: the code loads it, and it needs a place.
-    read = {r.name for a in assignments(nest.body) for r in accesses(a.value)}
-    names = read - (_write_only_arrays(nest) & {array.name for array in whole.outputs})
-    inputs = tuple(array for array in whole.inputs if array.name in names)
+    whole, inputs = nest_signature(nest), read_arrays(nest)
     # The phase has no equations: its work is the nest.
     program = Program(nest.name, nest.parameters, nest.assumptions, (), Condition(), inputs, whole.outputs, (), ())
     bound = [tuple((array.name, array.name) for array in arrays) for arrays in (inputs, whole.outputs)]
@@ -86,6 +81,23 @@ def nest_plan(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
     return plan, Work(
         "simd", HARTS, "shared", partial(_compile_code, nest, fp, False), partial(_interpret, nest, fp, minions)
     )
+
+
+def read_arrays(nest: Nest) -> tuple[Array, ...]:
+    """Arguments whose values a nest needs.
+
+    An array that is only written need not be given by the host, and is none of the inputs. One that is read for
+    nothing, by statements whose results nobody needs, is: the code loads it, and it needs a place.
+    """
+    whole = nest_signature(nest)
+    read = {r.name for a in assignments(nest.body) for r in accesses(a.value)}
+    names = read - (_write_only_arrays(nest) & {array.name for array in whole.outputs})
+    return tuple(array for array in whole.inputs if array.name in names)
+
+
+def nest_work(nest: Nest, fp: Fp, minions: int) -> Work:
+    """Work of loops that are one phase of several."""
+    return Work("simd", HARTS, "shared", partial(_compile_code, nest, fp, True), partial(_interpret, nest, fp, minions))
 
 
 def phase_work(phase: Phase, fp: Fp, minions: int, *, others: bool) -> Work:

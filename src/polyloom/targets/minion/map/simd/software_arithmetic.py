@@ -4,13 +4,16 @@ at once.
 
 Operands are in f24 and f25, the result in f24; t5 holds the return address. Results are those of IEEE 754 in the
 machine's environment: rounded to nearest even, denormals and what is below 2^-126 before rounding are zeros of their
-sign, every NaN is the canonical one. Fractions of 24 bits and one more are computed bit by bit in integers (restoring
-division and root: Ercegovac, Lang, "Digital arithmetic", 2004), and what is left over decides the rounding.
+sign, every NaN is the canonical one. Quotients of fractions are those of short divisions (short_division.py). Roots of
+24 bits and one more are computed bit by bit in integers (restoring root: Ercegovac, Lang, "Digital arithmetic", 2004),
+and what is left over decides the rounding.
 """
 
 from __future__ import annotations
 
 from typing import Final
+
+from polyloom.targets.minion.map.simd.short_division import LONG, ONE, quotient_lines, wrapper_lines
 
 _BITS: Final = 25
 """Of a fraction: 24, and the one that rounds."""
@@ -58,33 +61,25 @@ _ROUNDED: Final = (
     "fslli.pi f31, f29, 23",
     "fadd.pi f27, f27, f31",
 )
-# The quotient of two fractions in [1, 2) lies in (1/2, 2); doubling the dividend brings it into [1, 2).
+# Of fractions in [1, 2), with the exponent's difference added behind. A quotient below 1 is never rounded to 1, so that
+# rounding makes no result normal that was not.
 DIVISION: Final[tuple[str, ...]] = (
     *_extract_exponent("f29", "f24"),
     *_extract_exponent("f30", "f25"),
     "fsub.pi f29, f29, f30",
-    "faddi.pi f29, f29, 127",
     *_set("f31", _FRACTION),
     "fand.pi f26, f24, f31",
     "fand.pi f28, f25, f31",
-    *_set("f31", _ONE),
+    *_set("f31", ONE),
     "for.pi f26, f26, f31",
     "for.pi f28, f28, f31",
-    # A dividend below the divisor is doubled.
-    "flt.pi f30, f26, f28",
+    "frcp.ps f30, f28",
+    *quotient_lines("f27", ("f26", "f28"), ("f31", "f30"), "f31"),
+    "fsrli.pi f30, f27, 23",
+    "fslli.pi f31, f29, 23",
     "fadd.pi f29, f29, f30",
-    "fand.pi f31, f26, f30",
-    "fadd.pi f26, f26, f31",
-    "fbcx.ps f27, zero",
-    *_digit_loop(
-        "fslli.pi f27, f27, 1",
-        "fle.pi f30, f28, f26",
-        "fand.pi f31, f28, f30",
-        "fsub.pi f26, f26, f31",
-        "fsub.pi f27, f27, f30",
-        "fslli.pi f26, f26, 1",
-    ),
-    *_ROUNDED,
+    "fadd.pi f27, f27, f31",
+    "fbcx.ps f28, zero",
     # Too small, too large.
     "flt.pi f30, f28, f29",
     "fand.pi f27, f27, f30",
@@ -178,4 +173,7 @@ _ROUTINES: Final = {"div": DIVISION, "sqrt": ROOT}
 def routine(operation: str, prefix: str) -> list[str]:
     """Lines of a routine, from a label that begins with `prefix`."""
     lines = [line.replace(_AGAIN, f"{prefix}.bit_{operation}") for line in _ROUTINES[operation]]
-    return [f"{prefix}.{operation}:", *lines]
+    if operation != "div":
+        return [f"{prefix}.{operation}:", *lines]
+    # Divisions are in line but for the few lanes that need this one, which finds registers of theirs.
+    return [*wrapper_lines(prefix), f"{prefix}.{LONG}:", *lines]

@@ -8,14 +8,14 @@ their numbers; what is not shared out is branched over by all but hart 0.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
 from polyloom.analysis.loop_ranges import loop_ranges
 from polyloom.analysis.privatizable import enclosing_path
-from polyloom.ir.nest import If, Loop, Nest
+from polyloom.ir.nest import If, Loop, Nest, Node
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map import frame
 from polyloom.targets.minion.map.frame import Part, Team
@@ -26,8 +26,9 @@ from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.memory import Memory
 from polyloom.targets.minion.map.simd.parallel_machine import LANES, machine_description
 from polyloom.targets.minion.map.simd.row_sharing import Ownership, shares_rows
-from polyloom.targets.minion.map.simd.text import SHARES, Text
-from polyloom.targets.minion.map.simd.values import Values
+from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT
+from polyloom.targets.minion.map.simd.text import CONSTANTS, EMULATION, SHARES, Text
+from polyloom.targets.minion.map.simd.values import Values, calls_routines
 from polyloom.transform.parallel.software_coherence import (
     FIRST,
     LAST,
@@ -88,7 +89,7 @@ class _Program:
     def lane_numbers(self) -> None:
         """0 to 7 at the beginning of the hart's scratch."""
         with self.text.at(None, "numbers the lanes"):
-            self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch}", "add t0, t0, t1")
+            self.text.add(f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {self.memory.scratch}", "add t0, t0, t1")
             for lane in range(LANES):
                 self.text.add(f"li t2, {lane}", f"sw t2, {4 * lane}(t0)")
 
@@ -154,9 +155,9 @@ class _Program:
         skip = self.text.label("others")
         if self.team.workers > 1:
             self.text.branch("beqz", "s1", skip)
-        with self.constants():
-            control.block(work.nodes, around)
+        self.write(work.nodes, lambda: control.block(work.nodes, around))
         self.evict(work, around)
+        self.values.call_routines()
         self.text.add(f"{skip}:")
 
     def shared(self, work: Work, loop: Loop, control: Control, around: Around) -> None:
@@ -170,9 +171,9 @@ class _Program:
             first, last = self.text.integers.take(loop.span), self.text.integers.take(loop.span)
             # The range of iterations is kept for the evictions, because the loop changes its own counter.
             self.text.add(f"mv {first}, {low}", f"addi {last}, {high}, -1")
-            with self.constants():
-                control.iterations(replace(loop, step=1), around, low, high)
+            self.write([loop], lambda: control.iterations(replace(loop, step=1), around, low, high))
             self.evict(work, replace(around, loops={**around.loops, FIRST: first, LAST: last}))
+            self.values.call_routines()
             self.text.integers.give(last, first)
         self.text.add(f"{skip}:")
 
@@ -202,12 +203,36 @@ class _Program:
         lines = [f"bge {low}, t0, {later}", f"mv {low}, t0", f"{later}:"]
         return [*lines, f"ble {high}, t1, {sooner}", f"mv {high}, t1", f"{sooner}:"]
 
+    def write(self, nodes: Sequence[Node], lines: Callable[[], None]) -> None:
+        """Lines of nodes, and in front of them the constants that they need."""
+        # Registers of routines are free where none is called.
+        spares = CONSTANTS if calls_routines(nodes) else (*CONSTANTS, *EMULATION)
+        text, values = self.text, self.values
+        at, calls, free = len(text.lines), len(values.calls), list(text.vectors.free)
+        values.keeps = True
+        with self.constants(spares) as needed:
+            lines()
+        # Registers of the routine stay free where no constant needs them, so that its calls need not keep them.
+        values.keeps = needed() > len(CONSTANTS)
+        if values.calls[calls:] and not values.keeps:
+            spares = CONSTANTS
+        # Written once more with the registers that no constant needs: with them more rounds of loops interleave.
+        if spare := spares[needed() :]:
+            del text.lines[at:]
+            del values.calls[calls:]
+            text.vectors.free[:] = [*reversed(spare), *free]
+            with self.constants(spares[: needed()]):
+                lines()
+            text.vectors.free[:] = free
+
     @contextmanager
-    def constants(self) -> Generator[None]:
-        """Constants that the lines inside need, set in front of them."""
-        at = len(self.text.lines)
+    def constants(self, spares: tuple[str, ...]) -> Generator[Callable[[], int]]:
+        """Constants that the lines inside need, set in front of them, in registers of these; how many there are."""
+        at, count = len(self.text.lines), list[int]()
+        self.values.spares = spares
         self.values.constants.clear()
-        yield
+        yield lambda: count[0]
+        count.append(len(self.values.constants))
         # Which constants are needed is only known when the lines have been written.
         inside, self.text.lines = self.text.lines[at:], self.text.lines[:at]
         for (kind, number), register in self.values.constants.items():

@@ -23,6 +23,9 @@ CONSTANTS: Final = tuple(f"f{n}" for n in range(16, 24))
 EMULATION: Final = tuple(f"f{n}" for n in range(24, 32))
 SHARES: Final = Place(reason="shares the work out among harts")
 # `li` is up to eight instructions of four bytes.
+_LONG: Final = 12
+"""Bytes of a constant of 32 bits or of an address, at most."""
+_REACH: Final = 4000
 _NEAR: Final = 100
 """Lines that a conditional branch surely reaches over: 4 KiB, and a line is at most 32 bytes."""
 
@@ -93,6 +96,15 @@ class Text:
             self.add(f"{branch} {operands}, {label}")
         else:
             self.branch(inverse, operands, label)
+
+    def reach(self, label: str, behind: str) -> None:
+        """Branch to a label that comes next, and that `behind` follows, around a jump where it is too far."""
+        at = next(n for n in range(len(self.lines) - 1, -1, -1) if self.lines[n][0].endswith(f", {label}"))
+        line, place = self.lines[at]
+        if sum(_LONG if text.startswith("li ") else 4 for text, _ in self.lines[at:]) < _REACH:
+            return
+        register = line.split()[1]
+        self.lines[at : at + 1] = [(f"beqz {register} {behind}", place), (f"j {label}", place)]
 
     def number(self, register: str, value: int) -> None:
         self.add(f"li {register}, {value}")

@@ -8,19 +8,29 @@ element is loaded ahead where nothing in the loop writes its array, or where one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Final, Protocol
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Assign, Cell, Loop, accesses, cell
 from polyloom.ir.nest_rewrite import Substitution
 from polyloom.ir.pla import Reference
+from polyloom.ir.ssa import Place
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd.elements import Around
-from polyloom.targets.minion.map.simd.parallel_machine import LANES
 from polyloom.targets.minion.map.simd.values import Values
 
+_NAMES: Final = re.compile(r"\b(?:f\d+|[as]\d+|ra|sp|gp|tp)\b")
+_ROUTINE: Final = re.compile(r"\bf(2[4-9]|3[01])\b")
+"""Registers of routines."""
+_SHARED: Final = re.compile(r"\b(t\d|m1|x31)\b|^\S+ f(2[4-9]|3[01])\b")
+"""Registers that hold nothing from one construct to the next, and operands of routines."""
 _MOST: Final = 4
+_SERIAL: Final = 8
+"""Iterations of a loop that is not vectorized."""
 _MOST_KNOWN: Final = 12
 """Of a loop whose rounds are so many times a number: none of them is left for single rounds."""
 _FREE: Final = 4
@@ -45,27 +55,122 @@ def unroll_factor(loop: Loop, around: Around, free: int, rounds: int | None) -> 
         return 1
     # Every element that is loaded ahead keeps a register from its load to its use.
     most = (free - _FREE) // loads
-    known = range(_MOST + 1, min(_MOST_KNOWN, most) + 1) if rounds else ()
-    return max((n for n in known if rounds and rounds % n == 0), default=min(_MOST, most))
+    if not rounds:
+        return min(_MOST, most)
+    # No round is left for single ones, where a factor allows that; more rounds than there are would never run.
+    known = range(2, min(_MOST_KNOWN, most) + 1)
+    return max((n for n in known if rounds % n == 0), default=min(_MOST, most, rounds))
 
 
-def unroll(writer: Writer, loop: Loop, around: Around, times: int) -> None:
-    """Code of so many rounds: loads of all, then their statements in order."""
+def serial_factor(loop: Loop, around: Around, count: int | None) -> int:
+    """Unroll factor of a loop that is not vectorized, whose iterations may need one another; 1 where it has more than
+    assignments, or where nothing can be loaded ahead. `count`: its iterations, where that is known.
+    """
+    body = [node for node in loop.body if isinstance(node, Assign)]
+    loads = len({cell(r) for r in _invariant_arrays(body, around)})
+    if not loads or loads > _MOST or len(body) != len(loop.body):
+        return 1
+    if count is None:
+        return _SERIAL
+    return max((n for n in range(2, _SERIAL + 1) if count % n == 0), default=max(1, min(_SERIAL, count)))
+
+
+def _invariant_arrays(body: Sequence[Assign], around: Around) -> Iterator[Reference]:
+    """Loads of arrays that the loop does not write."""
+    written = {assign.target.name for assign in body}
+    return (read for read in hoistable_loads(body, around) if read.name not in written)
+
+
+@dataclass(frozen=True, slots=True)
+class Unrolling:
+    """How a loop is unrolled: how many rounds, the iterations of each, and whether all loads come first."""
+
+    times: int
+    width: int
+    ahead: bool = True
+
+
+def unroll(writer: Writer, loop: Loop, around: Around, factor: Unrolling) -> int:
+    """Code of so many rounds: loads of all, then their statements: of vectors interleaved, of single iterations in
+    order. Gives how many interleave. Errors: PL1352 where a round needs more
+    registers than the loads leave.
+    """
     text, body = writer.values.text, [node for node in loop.body if isinstance(node, Assign)]
-    steps = [Substitution({loop.name: Affine.symbol(loop.name) + LANES * n}) for n in range(times)]
+    steps = [Substitution({loop.name: Affine.symbol(loop.name) + factor.width * n}) for n in range(factor.times)]
     rounds = [[step.assignment(assign) for assign in body] for step in steps]
     loaded: dict[Cell, str] = {}
-    for round in rounds:
-        for reference in hoistable_loads(round, around):
+    for round in rounds if factor.ahead else ():
+        for reference in _invariant_arrays(round, around) if factor.width == 1 else hoistable_loads(round, around):
             # Rounds of a stencil read common elements, which are loaded once.
             if cell(reference) not in loaded:
                 loaded[cell(reference)] = text.vectors.take(reference.span)
                 writer.values.load(reference, around, loaded[cell(reference)])
-    for round in rounds:
-        for assign in round:
+    inner = replace(around, loaded=loaded)
+    if factor.width == 1:
+        for assign in (each for round in rounds for each in round):
             with text.at(assign.span):
-                writer.assign(assign, replace(around, loaded=loaded))
+                writer.assign(assign, inner)
+        rounds = []
+    depth = 1
+    while rounds:
+        count = _interleave(writer, rounds, inner)
+        depth, rounds = max(depth, count), rounds[count:]
     text.vectors.give(*reversed(loaded.values()))
+    return depth
+
+
+def _interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Around) -> int:
+    """Code of as many rounds as have registers of their own, whose instructions take turns: an in-order core would wait
+    for each result. Gives their number.
+    """
+    text = writer.values.text
+    free, written = (list(text.vectors.free), list(text.integers.free)), list[list[tuple[str, Place]]]()
+    writer.values.saves = len(rounds) > 1
+    for round in rounds:
+        at, before, live = len(text.lines), (list(text.vectors.free), list(text.integers.free)), dict(around.live)
+        calls = len(writer.values.calls)
+        try:
+            for assign in round:
+                with text.at(assign.span):
+                    writer.assign(assign, around)
+        except PolyloomError as error:
+            if error.diagnostics[0].code != "PL1352" or not written:
+                writer.values.saves = False
+                raise
+            del text.lines[at:]
+            del writer.values.calls[calls:]
+            around.live.update(live)
+            break
+        own = text.lines[at:]
+        del text.lines[at:]
+        written.append(own)
+        # What this round has used is no longer free for the next one.
+        used = {name for line, _ in own for name in _NAMES.findall(line)}
+        for pool, names in zip((text.vectors, text.integers), before, strict=True):
+            pool.free[:] = [register for register in names if register not in used]
+    writer.values.saves = False
+    text.vectors.free[:], text.integers.free[:] = free
+    groups = [_groups(own) for own in written]
+    for each in zip_longest(*groups, fillvalue=()):
+        for group in each:
+            text.lines += group
+    return len(written)
+
+
+def _groups(lines: Sequence[tuple[str, Place]]) -> list[list[tuple[str, Place]]]:
+    """Lines that stay together: those in a row that use registers which hold nothing from one construct to the next,
+    and labels with what is in front of them.
+    """
+    made, is_open = list[list[tuple[str, Place]]](), False
+    for line in lines:
+        shares = _SHARED.search(line[0]) is not None
+        joins = is_open and (shares or _ROUTINE.search(line[0]) is not None)
+        if made and (line[0].endswith(":") or joins):
+            made[-1].append(line)
+        else:
+            made.append([line])
+        is_open = shares
+    return made
 
 
 def hoistable_loads(body: Sequence[Assign], around: Around) -> Iterator[Reference]:

@@ -5,18 +5,23 @@ constants (manual, chapters 3 to 6). Results of operations on narrow types are b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import frexp
 from struct import pack, unpack
 from typing import Final
 
 import numpy as np
 
-from polyloom.ir.nest import Apply, Expression, Index, cell
+from polyloom.ir.nest import Apply, Expression, Index, Node, assignments, cell
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import BY_NAME, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd.elements import Around, Elements
+from polyloom.targets.minion.map.simd import short_division as division
+from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT, Call
 from polyloom.targets.minion.map.simd.text import Text
 
 _DIRECT: Final = {
@@ -42,14 +47,35 @@ _COMPARE: Final = {
     "gt": ("flt", True),
     "ge": ("fle", True),
 }
+_JOINS: Final = {"or": "for", "and": "fand"}
+"""Of conditions, whose lanes are all ones or zero."""
+_FEW: Final = 6
+"""Free vector registers below which expressions are computed with as few as possible."""
+_ROUTINES: Final = (("sqrt", "f32"),)
 _NARROW: Final = ("i8", "i16", "u8", "u16")
 
 
 @dataclass(slots=True)
 class Values(Elements):
-    """Writer of expressions into `text`. `routines` are those that were called."""
+    """Writer of expressions into `text`. `routines` are those that were called, `calls` those out of line;
+    `dying` counts the reads that are left of locals which are dead behind the statement, and `pending`, by registers,
+    operands that have been read and not yet used; `saves`:
+    registers are scarce, as several rounds of a loop are interleaved; `keeps`: calls keep the registers of the routine.
+    """
 
     routines: set[str] = field(default_factory=set[str])
+    calls: list[Call] = field(default_factory=list[Call])
+    dying: Counter[str] = field(default_factory=Counter[str])
+    pending: Counter[str] = field(default_factory=Counter[str])
+    saves: bool = False
+    keeps: bool = True
+
+    def drop(self, value: tuple[str, bool]) -> None:
+        """Gives a temporary back; of a local that is about to die, one reader less."""
+        if value[1]:
+            self.text.vectors.give(value[0])
+        elif self.pending[value[0]]:
+            self.pending[value[0]] -= 1
 
     def value(self, value: Expression, around: Around, into: str | None = None) -> tuple[str, bool]:
         """Value of an expression: a register, and whether it is a temporary of the caller's; `into` is where the result
@@ -68,7 +94,17 @@ class Values(Elements):
     def _reference(self, reference: Reference, around: Around, into: str | None) -> tuple[str, bool]:
         """Element of an array: from a register that holds it, else loaded."""
         own = cell(reference)
-        found = around.locals.get(reference.name) or around.held.get(own) or around.loaded.get(own)
+        local = around.locals.get(reference.name)
+        if local and self.dying[reference.name] == 1 and not self.pending[local]:
+            # Its last use, and nobody else has still to read it: the register is the reader's now.
+            del self.dying[reference.name]
+            around.live[reference.name] = ""
+            return self._move_value((local, True), into)
+        if local and reference.name in self.dying:
+            self.dying[reference.name] -= 1
+            self.pending[local] += 1
+            return self._move_value((local, False), into)
+        found = local or around.held.get(own) or around.loaded.get(own)
         if found is not None:
             return self._move_value((found, False), into)
         made = into or self.text.vectors.take(reference.span)
@@ -105,15 +141,27 @@ class Values(Elements):
             self.drop(lanes)
 
     def _apply(self, value: Apply, around: Around, into: str | None) -> tuple[str, bool]:
-        """Operation with its operands from left to right."""
+        """Operation with its operands."""
+        if (scaled := _multiplication(value)) is not None:
+            return self._apply(scaled, around, into)
         if value.operation == "madd" and value.dtype == "f32":
             return self._multiply_add(value, around, into)
         conditional = value.operation == "select"
-        operands = [
-            self._test(o, around) if conditional and not n else self.value(o, around)
-            for n, o in enumerate(value.operands)
-        ]
+        tests = frozenset((0,)) if conditional else frozenset[int]()
+        operands = self._operands(value.operands, around, tests)
         return self._write_operation(value, operands, [register for register, _ in operands], into)
+
+    def _operands(
+        self, values: Sequence[Expression], around: Around, tests: frozenset[int] = frozenset()
+    ) -> list[tuple[str, bool]]:
+        """Operands in their order; where registers are scarce, those that need most are computed first (Sethi, Ullman
+        1970). Elsewhere loads of the first operands go ahead of what waits for others. `tests` are conditions.
+        """
+        found: dict[int, tuple[str, bool]] = {}
+        saves = self.saves or len(self.text.vectors.free) < _FEW
+        for n in sorted(range(len(values)), key=lambda n: (-registers_needed(values[n]) * saves, n)):
+            found[n] = self._test(values[n], around) if n in tests else self.value(values[n], around)
+        return [found[n] for n in range(len(values))]
 
     def _write_operation(
         self, value: Apply, operands: list[tuple[str, bool]], registers: list[str], into: str | None
@@ -135,9 +183,8 @@ class Values(Elements):
         # fmadd, fmsub, fnmsub and fnmadd differ in the signs of product and addend, so that no negation costs an
         # instruction (RISC-V unprivileged manual, chapter F).
         signs = [isinstance(o, Apply) and o.operation == "neg" for o in (a, b, c)]
-        operands = [
-            self.value(o.operands[0] if isinstance(o, Apply) and o.operation == "neg" else o, around) for o in (a, b, c)
-        ]
+        plain = [o.operands[0] if isinstance(o, Apply) and o.operation == "neg" else o for o in (a, b, c)]
+        operands = self._operands(plain, around)
         name = {(False, False): "fmadd", (False, True): "fmsub", (True, False): "fnmsub", (True, True): "fnmadd"}[
             signs[0] != signs[1], signs[2]
         ]
@@ -154,10 +201,15 @@ class Values(Elements):
         """Condition of a selection: lanes that are not 0 hold. A comparison is used as it is, without making 0 and 1 of
         it.
         """
-        if isinstance(value, Apply) and value.operation in _COMPARE:
-            operands = [self.value(o, around) for o in value.operands]
+        if isinstance(value, Apply) and _is_condition(value):
+            joins = value.operation in _JOINS
+            operands = self._operands(value.operands, around, frozenset((0, 1)) if joins else frozenset[int]())
             made = self.text.vectors.take(value.span)
-            self._compare(value, made, [register for register, _ in operands])
+            registers = [register for register, _ in operands]
+            if joins:
+                self.text.add(f"{_JOINS[value.operation]}.pi {made}, {', '.join(registers)}")
+            else:
+                self._compare(value, made, registers)
             for operand in operands:
                 self.drop(operand)
             return made, True
@@ -165,6 +217,10 @@ class Values(Elements):
         return self.value(value, around)
 
     def _compare(self, value: Apply, into: str, operands: list[str]) -> None:
+        if value.operation == "ne":
+            self.text.add(f"feq.{'ps' if value.dtype == 'f32' else 'pi'} {into}, {', '.join(operands)}")
+            self.text.add(f"fnot.pi {into}, {into}")
+            return
         name, swapped = _COMPARE[value.operation]
         a, b = reversed(operands) if swapped else operands
         self.text.add(f"{name}.{'ps' if value.dtype == 'f32' else 'pi'} {into}, {a}, {b}")
@@ -177,7 +233,9 @@ class Values(Elements):
         add = self.text.add
         if may_divide_by_zero(operation, dtype):
             self._divide_lanes(value, into, operands)
-        elif (operation, dtype) in (("div", "f32"), ("sqrt", "f32")):
+        elif (operation, dtype) == ("div", "f32"):
+            self._divide(value, into, operands)
+        elif (operation, dtype) in _ROUTINES:
             self._call_routine(operation, into, operands)
         elif (direct := _DIRECT.get((operation, kind))) is not None:
             add(f"{direct} {into}, {', '.join(operands)}")
@@ -301,19 +359,92 @@ class Values(Elements):
         # t5 is the link register, because ra is one of the pool's.
         self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
 
+    def _divide(self, value: Apply, into: str, operands: list[str]) -> None:
+        """Division in line, with a call out of line for lanes that it cannot divide."""
+        constants = [self.constant("bits", bits) for bits in division.CONSTANTS]
+        y, r = (self.text.vectors.take(value.span) for _ in range(2))
+        # Operands are needed to the end.
+        made = self.text.vectors.take(value.span) if into in operands else into
+        flag = self.text.integers.take(value.span)
+        labels, (a, b) = (self.text.label("slow"), self.text.label("divided")), operands
+        registers = tuple(register for register, _ in constants)
+        self.text.add(*division.division_lines(made, (a, b), (y, r), flag, registers, labels))
+        self.routines.add("div")
+        self.calls.append(Call(*labels, made, a, b))
+        self.text.vectors.give(r, y)
+        if made != into:
+            self._move_value((made, True), into)
+        self.text.integers.give(flag)
+        for each in constants:
+            self.drop(each)
+
+    def call_routines(self) -> None:
+        """Calls that the lines since the last ones branch to, where the program does not come by."""
+        if not self.calls:
+            return
+        over = self.text.label("over")
+        self.text.add(f"j {over}")
+        with self.text.at(None, "divides what needs all steps"):
+            for call in self.calls:
+                self.text.reach(call.label, call.back)
+                self.text.add(*division.call_lines(call, self.text.prefix, self.memory.scratch if self.keeps else None))
+        self.text.add(f"{over}:")
+        self.calls.clear()
+
     def _divide_lanes(self, value: Apply, into: str, operands: list[str]) -> None:
         """Division of integers lane by lane, by RISC-V's own instructions, on the hart's scratch: packed division traps
         (manual, which gives cause 30 to instructions that software emulate).
         """
         again = self.text.label("lane")
         a, b = operands
-        # 256 bytes of scratch belong to each hart; lane numbers are at the beginning, in front of these operands.
-        self.text.add("slli t0, s1, 8", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
+        # Scratch belongs to each hart; lane numbers are at the beginning, in front of these operands.
+        self.text.add(f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
         self.text.add(
             f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
         )
         self.text.add(*_scalar_division(value.operation, self.text))
         self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
+
+
+def _is_condition(value: Expression) -> bool:
+    """Whether an expression compares, or joins comparisons."""
+    if not isinstance(value, Apply):
+        return False
+    if value.operation in _JOINS:
+        return value.dtype == "i32" and all(map(_is_condition, value.operands))
+    return value.operation in _COMPARE or value.operation == "ne"
+
+
+def _multiplication(value: Apply) -> Apply | None:
+    """Strength reduction: a division by a power of two as the multiplication by its reciprocal, which is exact and
+    rounds alike (Muller et al. 2018, section 4.7); None for others.
+    """
+    if (value.operation, value.dtype) != ("div", "f32") or not isinstance(value.operands[1], Constant):
+        return None
+    fraction, exponent = frexp(value.operands[1].value)
+    # Reciprocals of the least and the largest numbers are no normal numbers.
+    if abs(fraction) != 0.5 or abs(exponent) > 120:
+        return None
+    return replace(value, operation="mul", operands=(value.operands[0], Constant(1 / value.operands[1].value, "f32")))
+
+
+def registers_needed(value: Expression) -> int:
+    """Ershov number of an expression: registers that it takes without spills (Sethi, Ullman 1970)."""
+    if not isinstance(value, Apply):
+        return 1
+    needs = sorted((registers_needed(operand) for operand in value.operands), reverse=True)
+    return max(need + n for n, need in enumerate(needs))
+
+
+def calls_routines(nodes: Sequence[Node]) -> bool:
+    """Whether nodes call a software routine, which has registers of its own."""
+
+    def calls(value: Expression) -> bool:
+        if not isinstance(value, Apply):
+            return False
+        return (value.operation, value.dtype) in _ROUTINES or any(map(calls, value.operands))
+
+    return any(calls(each.value) for each in assignments(nodes))
 
 
 def _floor_division(text: Text, quotient: bool) -> list[str]:

@@ -25,7 +25,7 @@ from polyloom.targets.minion.map.product.staging.ring import (
     signal_credits,
 )
 from polyloom.targets.minion.map.product.tensor_assembly import PREFETCHED, add_scaled, li, wait
-from polyloom.targets.minion.memory_map import LINE
+from polyloom.targets.minion.memory_map import DRAM, LINE
 from polyloom.targets.minion.words.tensor_words import encode, load_second_word
 from polyloom.targets.minion.words.tiles import ROWS, Grid, Tiles
 
@@ -66,14 +66,18 @@ def patch_start(g: Grid) -> list[str]:
 def _prefetch_tiles(stage: Stage, prefix: str) -> list[str]:
     """Prefetches of the first chunk into L2 (manual, chapter 8: prefetch_va), by a hart for each tile."""
     g, (left, right) = stage.g, sources(stage)
-    lines = [li("t2", g.rows), f"bltu a0, t2, {prefix}.first"]
-    if stage.packs:
+    # What lies in scratchpads is near already, and no cache has it.
+    near = left.address < DRAM, right.address < DRAM
+    lines = [li("t2", g.rows), f"bltu a0, t2, {prefix}.{'prefetched' if near[0] else 'first'}"]
+    if stage.packs or near[1]:
         lines += [f"j {prefix}.prefetched"]
     else:
         lines += ["sub t2, a0, t2", li("t3", g.columns), f"bgeu t2, t3, {prefix}.prefetched"]
         lines += [li("t0", L2_LEVEL + right.address + ROWS - 1), li("t6", right.stride)]
         lines += [*add_scaled("t1", "s3", right.block_step, "t0"), *add_scaled("t1", "t2", right.block_step, "t0")]
         lines += [f"j {prefix}.prefetch"]
+    if near[0] and near[1]:
+        return []
     lines += [f"{prefix}.first:", "add t2, a0, s2", li("t6", left.stride)]
     lines += [li("t0", L2_LEVEL + left.address + left_lines(stage) - 1), *add_scaled("t1", "t2", left.block_step, "t0")]
     return [*lines, f"{prefix}.prefetch:", "csrw prefetch_va, t0", f"{prefix}.prefetched:"]
