@@ -21,7 +21,7 @@ from hashlib import sha256
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tests.docs.drawn.svg import ACCENTS, drawing, text
 
@@ -79,9 +79,10 @@ def _kept_run(work: tuple[Path, Listed, str, str]) -> Run:
     folder, listed, on, key = work
     note = folder / listed.name / f"{on.partition(':')[0]}.json"
     if note.is_file():
-        known = json.loads(note.read_text(encoding="utf-8"))
+        known: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
+        known["classes"] = tuple((str(name), int(count)) for name, count in known["classes"])
         if known["key"] == key:
-            return Run(**{**known, "classes": tuple(map(tuple, known["classes"]))})
+            return Run(**known)
     note.parent.mkdir(parents=True, exist_ok=True)
     made = _new_run(folder, listed, on, key)
     note.write_text(json.dumps(asdict(made)), encoding="utf-8")
@@ -98,7 +99,9 @@ def _new_run(folder: Path, listed: Listed, on: str, key: str) -> Run:
         status = command(words)
     data: dict[str, Any] = json.loads(printed.getvalue())
     # Of a machine with arithmetic of its own, `error` is a number: how far results are.
-    if isinstance(refused := data.get("error"), dict):
+    refused: Any = data.get("error")
+    if isinstance(refused, dict):
+        refused = cast("dict[str, str]", refused)
         return Run(listed.name, on, key, code=refused["code"], message=refused["message"])
     account: Mapping[str, Any] = data.get("account") or {}
     classes = tuple((name, account["classes"][name]) for name in CATEGORIES if account.get("classes", {}).get(name))
