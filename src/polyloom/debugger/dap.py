@@ -250,7 +250,7 @@ def _followed_operation(adapter: Adapter, arguments: Message) -> Entry | None:
     return next(iter(own or placed), None)
 
 
-def _step_line_back(adapter: Adapter, arguments: Message) -> None:
+def _reverse_line(adapter: Adapter, arguments: Message) -> None:
     of = adapter.debugger
 
     def step_position() -> None:
@@ -328,7 +328,7 @@ _REQUESTS: Final[Mapping[str, Callable[[Adapter, Message], Message | None]]] = {
     "next": _step_line,
     "stepIn": _step_cycle,
     "stepOut": _leave_loop,
-    "stepBack": _step_line_back,
+    "stepBack": _reverse_line,
     "reverseContinue": _reverse,
     "pause": _pause,
     "terminate": _disconnect,

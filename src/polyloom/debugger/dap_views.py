@@ -49,7 +49,7 @@ class Views:
 
     def frames(self, thread: int) -> list[Variable]:
         """Frame of the last operation of a thread. A kernel calls nothing: there is one."""
-        entry = self._last_operation(thread)
+        entry = self._find_operation(thread)
         if entry is None:
             return [{"id": thread, "name": "not started", "line": 0, "column": 0}]
         event = entry.event
@@ -62,7 +62,7 @@ class Views:
         shown = {"id": thread, "name": name, "line": place.line, "column": place.column, "source": source}
         return [{**shown, **_address(entry)}]
 
-    def _last_operation(self, thread: int) -> Entry | None:
+    def _find_operation(self, thread: int) -> Entry | None:
         own = [entry for entry in self.session.last if self.thread_number(entry.event.unit) == thread]
         # An operation with a line says more than one of the machine's own.
         placed = [entry for entry in own if entry.event.place is not None and entry.event.place.line]
@@ -101,13 +101,13 @@ class Views:
         return self.value(expression, read_condition(expression, self.session).value(self.session))
 
     def _source(self, thread: int) -> list[Variable]:
-        entry = self._last_operation(thread)
+        entry = self._find_operation(thread)
         loops = [] if entry is None else [self.value(name, value) for name, value in entry.event.iteration]
         return [*loops, *(self.value(name, array) for name, array in self.session.machine.arrays().items())]
 
     def _operation(self, thread: int) -> list[Variable]:
         """Operands and results of the last operation."""
-        entry = self._last_operation(thread)
+        entry = self._find_operation(thread)
         if entry is None:
             return []
         operands = [(operand.name, operand.value) for operand, _ in self.session.sources(entry)]

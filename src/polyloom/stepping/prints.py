@@ -75,7 +75,7 @@ class Printed:
             "line": print.line,
             "iteration": dict(self.event.iteration),
             "text": print.text(self.values),
-            "values": [{"expression": n, "value": _plain_value(v), "computed": c} for n, v, c in names],
+            "values": [{"expression": n, "value": _as_number(v), "computed": c} for n, v, c in names],
         }
 
 
@@ -88,7 +88,7 @@ def print_line(printed: Printed) -> str:
     return "  ".join(part for part in (when, where, iteration, printed.text) if part)
 
 
-def _plain_value(value: Any) -> int | float:
+def _as_number(value: Any) -> int | float:
     return value.item() if hasattr(value, "item") else value
 
 

@@ -197,11 +197,11 @@ class Session:
 
     def previous(self, unit: str, number: int) -> Entry | None:
         """Last event of a unit before that number."""
-        return next(self._scan_events_back(number, lambda entry: entry.event.unit == unit), None)
+        return next(self._find_events(number, lambda entry: entry.event.unit == unit), None)
 
     def find_last_event(self, meets: Callable[[Entry], bool]) -> Entry | None:
         """Last event so far that is meant."""
-        return next(self._scan_events_back(self.events, meets), None)
+        return next(self._find_events(self.events, meets), None)
 
     def _find_writers(self, keys: set[Hashable], before: int) -> dict[Hashable, int]:
         """Last events before a number that write these keys."""
@@ -215,14 +215,14 @@ class Session:
             wanted.difference_update(written)
             return bool(written)
 
-        for entry in self._scan_events_back(before, writes):
+        for entry in self._find_events(before, writes):
             self._history.keep(entry)
             if not wanted:
                 break
         self._unwritten |= dict.fromkeys(wanted, before)
         return found
 
-    def _scan_events_back(self, before: int, meets: Callable[[Entry], bool]) -> Iterator[Entry]:
+    def _find_events(self, before: int, meets: Callable[[Entry], bool]) -> Iterator[Entry]:
         """Events before a number, the latest first, that are meant: interval after interval is replayed."""
         end = before
         for snapshot in reversed(self._snapshots):
