@@ -69,6 +69,7 @@ class Request(argparse.Namespace):
     until_wrong: bool
     port: str | None
     watch: bool
+    dap: str | None
 
 
 Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]  # it has no public name
@@ -144,7 +145,10 @@ def usage_error(message: str, help: str) -> PolyloomError:
 
 def file_operand(parser: Parser, help: str, *, optional: bool = False) -> None:
     # argparse asks for a file by itself where it must be there.
-    parser.add_argument("file", metavar="FILE", help=help, **({"nargs": "?"} if optional else {}))
+    if optional:
+        parser.add_argument("file", metavar="FILE", nargs="?", default="", help=help)
+    else:
+        parser.add_argument("file", metavar="FILE", help=help)
 
 
 def source_operand(parser: Parser, more: str = "", *, sets: bool = True, optional: bool = False) -> None:

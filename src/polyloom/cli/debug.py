@@ -36,7 +36,7 @@ def execute(options: Request) -> Answer:
     shared.check_seed(options.seed)
     if options.dap is not None:
         return Answer({}, streamed=_serve_editor(options))
-    if options.file is None:
+    if not options.file:
         raise PolyloomError(Diagnostic("PL0801", "no program is named", USAGE, help="write a FILE behind `debug`"))
     of = _open(options)
     if options.port is not None:
@@ -54,12 +54,12 @@ def _serve_editor(options: Request) -> Iterator[str]:
     """A debug adapter. Errors: those of ports, PL1509."""
     if options.dap and not options.dap.isdecimal():
         # `debug --dap FILE N=4`: the standard streams have no port.
-        options.words = [*([options.file] if options.file is not None else []), *options.words]
+        options.words = [*([options.file] if options.file else []), *options.words]
         options.file, options.dap = options.dap, ""
 
     def launch(arguments: Mapping[str, Any]) -> Debugger:
         # The program of the command line is the one that is meant, unless the editor names another.
-        return launch_program(arguments) if options.file is None or arguments.get("program") else _open(options)
+        return launch_program(arguments) if not options.file or arguments.get("program") else _open(options)
 
     if not options.dap:
         return serve_streams(launch, options.file)

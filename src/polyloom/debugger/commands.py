@@ -15,13 +15,13 @@ import numpy as np
 
 from polyloom.debugger.condition import read_condition
 from polyloom.debugger.origin import LINES, describe_event, list_origin
-from polyloom.debugger.reverse import line_key, run_back
+from polyloom.debugger.reverse import line_key, reverse_run
 from polyloom.debugger.show import list_code, list_registers, list_source, print_value
 from polyloom.debugger.stops import Stops, read_breakpoint
 from polyloom.debugger.wrong import Verdict, run_until_wrong
 from polyloom.diagnostics import input_error, nearest
 from polyloom.stepping.history import Entry
-from polyloom.stepping.prints import shown
+from polyloom.stepping.prints import print_line
 from polyloom.stepping.session import Session
 
 HELP: Final = (
@@ -81,9 +81,9 @@ class Debugger:
     def step(self) -> tuple[Entry, ...]:
         """Step of the session; what the source prints in it is shown before the answer of the command."""
         entries = self.session.step()
-        self.printed += [shown(printed) for entry in entries for printed in entry.prints]
+        self.printed += [print_line(printed) for entry in entries for printed in entry.prints]
         if self.session.is_at_end and entries:
-            self.printed += [shown(printed) for printed in self.session.remaining_prints]
+            self.printed += [print_line(printed) for printed in self.session.remaining_prints]
         return entries
 
     def run(self, stops: Callable[[], str]) -> list[str]:
@@ -221,7 +221,7 @@ def _reverse_step(of: Debugger, rest: str) -> list[str]:
 
 def _reverse_continue(of: Debugger, rest: str) -> list[str]:
     del rest
-    reason = run_back(of.session, of.stops)
+    reason = reverse_run(of.session, of.stops)
     return [*(reason.split("\n") if reason else []), *of.describe_position()]
 
 

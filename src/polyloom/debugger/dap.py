@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from os.path import abspath, basename
 from queue import Empty
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from polyloom.debugger.commands import Debugger
 from polyloom.debugger.dap_messages import Channel, Message
 from polyloom.debugger.dap_views import Views
-from polyloom.debugger.reverse import line_key, run_back, step_back_by_line
+from polyloom.debugger.reverse import line_key, reverse_run, step_back_by_line
 from polyloom.debugger.stops import read_breakpoint
 from polyloom.diagnostics import PolyloomError
 from polyloom.stepping.history import Entry
@@ -65,7 +65,7 @@ class Adapter:
 
     def answer(self, request: Message) -> None:
         """Response to a request; one that is refused says why."""
-        command, arguments = str(request.get("command", "")), request.get("arguments") or {}
+        command, arguments = str(request.get("command", "")), cast(Message, request.get("arguments") or {})
         told = {"request_seq": request.get("seq", 0), "command": command}
         act = _REQUESTS.get(command)
         try:
@@ -94,7 +94,7 @@ class Adapter:
         return self.of
 
     @property
-    def shown(self) -> Views:
+    def current_views(self) -> Views:
         """Views of the stopped session. Errors: ValueError before `launch`."""
         if self.views is None:
             raise ValueError("nothing has been launched")
@@ -120,16 +120,16 @@ class Adapter:
             entries = of.step()
             self.print()
             if hit := of.stops.stop_reason(of.session):
-                self.stopped("breakpoint", hit)
+                self.report_stop("breakpoint", hit)
                 return
             if stops(entries):
-                self.stopped(reason)
+                self.report_stop(reason)
                 return
             if perf_counter() - asked > _PATIENCE:
                 self._look_for_requests()
                 asked = perf_counter()
             if self.is_paused:
-                self.stopped("pause")
+                self.report_stop("pause")
                 return
         self._end()
 
@@ -139,7 +139,7 @@ class Adapter:
         fault = self.debugger.session.fault
         if fault is not None:
             # One can go back from a fault: the session goes on.
-            self.stopped("exception", "\n".join(d.message for d in fault.diagnostics))
+            self.report_stop("exception", "\n".join(d.message for d in fault.diagnostics))
             return
         self.channel.send("event", {"event": "exited", "body": {"exitCode": 0}})
         self.channel.send("event", {"event": "terminated"})
@@ -156,11 +156,11 @@ class Adapter:
                 return
             self.answer(message)
 
-    def stopped(self, reason: str, text: str = "") -> None:
+    def report_stop(self, reason: str, text: str = "") -> None:
         """Tells that the session has stopped, and where."""
-        self.shown.clear()
+        self.current_views.clear()
         last = self.debugger.session.last
-        thread = self.shown.thread_of(last[0].event.unit) if last else 1
+        thread = self.current_views.thread_number(last[0].event.unit) if last else 1
         body = {"reason": reason, "threadId": thread, "allThreadsStopped": True, **({"text": text} if text else {})}
         self.channel.send("event", {"event": "stopped", "body": body})
 
@@ -173,21 +173,21 @@ class Adapter:
     def move(self, action: Callable[[], object], reason: str = "step") -> None:
         """Another position at once, such as an earlier one."""
         action()
-        self.stopped(reason)
+        self.report_stop(reason)
 
 
-def _configured(adapter: Adapter, arguments: Message) -> None:
+def _finish_configuration(adapter: Adapter, arguments: Message) -> None:
     del arguments
     adapter.require()
     adapter.resume = (
-        (lambda: adapter.stopped("entry")) if adapter.stops_at_entry else (lambda: adapter.run(lambda _: False))
+        (lambda: adapter.report_stop("entry")) if adapter.stops_at_entry else (lambda: adapter.run(lambda _: False))
     )
 
 
 def _set_breakpoints(adapter: Adapter, arguments: Message) -> Message:
     """Breakpoints of a file, which replace those before. A line without code stands for the next one that has some."""
     of, path = adapter.debugger, str(arguments["source"].get("path") or arguments["source"].get("name"))
-    adapter.shown.paths[basename(path)] = path
+    adapter.current_views.paths[basename(path)] = path
     for number in adapter.breakpoints.pop(path, []):
         of.stops.points.pop(number, None)
     numbers, told = adapter.breakpoints.setdefault(path, []), list[Message]()
@@ -208,11 +208,11 @@ def _set_breakpoints(adapter: Adapter, arguments: Message) -> Message:
     return {"breakpoints": told}
 
 
-def _step_over(adapter: Adapter, arguments: Message) -> None:
+def _step_line(adapter: Adapter, arguments: Message) -> None:
     if arguments.get("granularity") == "instruction":
-        _step_in(adapter, arguments)
+        _step_cycle(adapter, arguments)
         return
-    first = _followed(adapter, arguments)
+    first = _followed_operation(adapter, arguments)
 
     def stops(entries: tuple[Entry, ...]) -> bool:
         own = [e for e in entries if line_key(e) is not None and (first is None or e.event.unit == first.event.unit)]
@@ -221,17 +221,17 @@ def _step_over(adapter: Adapter, arguments: Message) -> None:
     adapter.resume = lambda: adapter.run(stops)
 
 
-def _step_in(adapter: Adapter, arguments: Message) -> None:
+def _step_cycle(adapter: Adapter, arguments: Message) -> None:
     del arguments
     adapter.require()
     adapter.resume = lambda: adapter.run(lambda _: True)
 
 
-def _step_out(adapter: Adapter, arguments: Message) -> None:
+def _leave_loop(adapter: Adapter, arguments: Message) -> None:
     """Out of the innermost loop; where no iterations are told, to another line."""
-    first = _followed(adapter, arguments)
+    first = _followed_operation(adapter, arguments)
     if first is None or not first.event.iteration:
-        _step_over(adapter, arguments)
+        _step_line(adapter, arguments)
         return
     outer = first.event.iteration[:-1]
 
@@ -242,23 +242,23 @@ def _step_out(adapter: Adapter, arguments: Message) -> None:
     adapter.resume = lambda: adapter.run(stops)
 
 
-def _followed(adapter: Adapter, arguments: Message) -> Entry | None:
+def _followed_operation(adapter: Adapter, arguments: Message) -> Entry | None:
     """Operation of the thread in the last step, whose unit is followed."""
     of, thread = adapter.debugger, arguments.get("threadId", 1)
     placed = [entry for entry in of.session.last if line_key(entry) is not None]
-    own = [entry for entry in placed if adapter.shown.thread_of(entry.event.unit) == thread]
+    own = [entry for entry in placed if adapter.current_views.thread_number(entry.event.unit) == thread]
     return next(iter(own or placed), None)
 
 
-def _step_back(adapter: Adapter, arguments: Message) -> None:
+def _reverse_line(adapter: Adapter, arguments: Message) -> None:
     of = adapter.debugger
 
-    def by_position() -> None:
+    def step_position() -> None:
         of.session.seek(max(0, of.session.position - 1))
         of.stops.move(of.session)
 
     is_instruction = arguments.get("granularity") == "instruction"
-    action = by_position if is_instruction else lambda: step_back_by_line(of.session, of.stops)
+    action = step_position if is_instruction else lambda: step_back_by_line(of.session, of.stops)
     adapter.resume = lambda: adapter.move(action)
 
 
@@ -266,11 +266,11 @@ def _reverse(adapter: Adapter, arguments: Message) -> None:
     del arguments
     of = adapter.debugger
 
-    def back() -> None:
-        reason = run_back(of.session, of.stops)
-        adapter.stopped("breakpoint" if reason else "entry", reason)
+    def seek_breakpoint() -> None:
+        reason = reverse_run(of.session, of.stops)
+        adapter.report_stop("breakpoint" if reason else "entry", reason)
 
-    adapter.resume = back
+    adapter.resume = seek_breakpoint
 
 
 def _pause(adapter: Adapter, arguments: Message) -> None:
@@ -289,12 +289,12 @@ def _evaluate(adapter: Adapter, arguments: Message) -> Message:
     """Value of an expression; in the console, any command of the debugger."""
     of, text = adapter.debugger, str(arguments["expression"])
     if arguments.get("context") != "repl":
-        found = adapter.shown.evaluate(text)
+        found = adapter.current_views.evaluate(text)
         return {"result": found["value"], "variablesReference": found["variablesReference"]}
     before = of.session.position
     answer = "\n".join(of.execute(text))
     if of.session.position != before:
-        adapter.resume = lambda: adapter.stopped("step")
+        adapter.resume = lambda: adapter.report_stop("step")
     return {"result": answer, "variablesReference": 0}
 
 
@@ -304,13 +304,13 @@ def _disconnect(adapter: Adapter, arguments: Message) -> None:
 
 
 def _frames(adapter: Adapter, arguments: Message) -> Message:
-    found = adapter.shown.frames(int(arguments["threadId"]))
+    found = adapter.current_views.frames(int(arguments["threadId"]))
     return {"stackFrames": found, "totalFrames": len(found)}
 
 
 def _variables(adapter: Adapter, arguments: Message) -> Message:
     window = int(arguments.get("start") or 0), int(arguments.get("count") or 0)
-    return {"variables": adapter.shown.variables(int(arguments["variablesReference"]), *window)}
+    return {"variables": adapter.current_views.variables(int(arguments["variablesReference"]), *window)}
 
 
 _REQUESTS: Final[Mapping[str, Callable[[Adapter, Message], Message | None]]] = {
@@ -318,17 +318,17 @@ _REQUESTS: Final[Mapping[str, Callable[[Adapter, Message], Message | None]]] = {
     "launch": Adapter.open,
     "setBreakpoints": _set_breakpoints,
     "setExceptionBreakpoints": lambda adapter, arguments: {"breakpoints": []},
-    "configurationDone": _configured,
-    "threads": lambda adapter, arguments: {"threads": adapter.shown.threads()},
+    "configurationDone": _finish_configuration,
+    "threads": lambda adapter, arguments: {"threads": adapter.current_views.threads()},
     "stackTrace": _frames,
-    "scopes": lambda adapter, arguments: {"scopes": adapter.shown.scopes(int(arguments["frameId"]))},
+    "scopes": lambda adapter, arguments: {"scopes": adapter.current_views.scopes(int(arguments["frameId"]))},
     "variables": _variables,
     "evaluate": _evaluate,
     "continue": _continue,
-    "next": _step_over,
-    "stepIn": _step_in,
-    "stepOut": _step_out,
-    "stepBack": _step_back,
+    "next": _step_line,
+    "stepIn": _step_cycle,
+    "stepOut": _leave_loop,
+    "stepBack": _reverse_line,
     "reverseContinue": _reverse,
     "pause": _pause,
     "terminate": _disconnect,

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 Message = dict[str, Any]
 _LONGEST: Final = 1 << 24
@@ -31,7 +31,7 @@ def read_message(stream: BinaryIO) -> Message | None:
         found = json.loads(data)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return cast(Message, found) if isinstance(found, dict) else None
 
 
 class Channel:

@@ -42,14 +42,14 @@ class Views:
             self._threads.setdefault(name, len(self._threads) + 1)
         return [{"id": number, "name": name} for name, number in self._threads.items()]
 
-    def thread_of(self, unit: str) -> int:
+    def thread_number(self, unit: str) -> int:
         """Thread whose name begins that of a unit; the first for those of no thread."""
         found = [thread for thread in self.threads() if unit.startswith(thread["name"])]
         return max(found, key=lambda thread: len(thread["name"]))["id"] if found else 1
 
     def frames(self, thread: int) -> list[Variable]:
         """Frame of the last operation of a thread. A kernel calls nothing: there is one."""
-        entry = self._last(thread)
+        entry = self._find_operation(thread)
         if entry is None:
             return [{"id": thread, "name": "not started", "line": 0, "column": 0}]
         event = entry.event
@@ -62,13 +62,13 @@ class Views:
         shown = {"id": thread, "name": name, "line": place.line, "column": place.column, "source": source}
         return [{**shown, **_address(entry)}]
 
-    def _last(self, thread: int) -> Entry | None:
-        own = [entry for entry in self.session.last if self.thread_of(entry.event.unit) == thread]
+    def _find_operation(self, thread: int) -> Entry | None:
+        own = [entry for entry in self.session.last if self.thread_number(entry.event.unit) == thread]
         # An operation with a line says more than one of the machine's own.
         placed = [entry for entry in own if entry.event.place is not None and entry.event.place.line]
         if own:
             return (placed or own)[0]
-        return self.session.find_last(lambda entry: self.thread_of(entry.event.unit) == thread)
+        return self.session.find_last_event(lambda entry: self.thread_number(entry.event.unit) == thread)
 
     def scopes(self, thread: int) -> list[Variable]:
         name = next((name for name, number in self._threads.items() if number == thread), "")
@@ -101,13 +101,13 @@ class Views:
         return self.value(expression, read_condition(expression, self.session).value(self.session))
 
     def _source(self, thread: int) -> list[Variable]:
-        entry = self._last(thread)
+        entry = self._find_operation(thread)
         loops = [] if entry is None else [self.value(name, value) for name, value in entry.event.iteration]
         return [*loops, *(self.value(name, array) for name, array in self.session.machine.arrays().items())]
 
     def _operation(self, thread: int) -> list[Variable]:
         """Operands and results of the last operation."""
-        entry = self._last(thread)
+        entry = self._find_operation(thread)
         if entry is None:
             return []
         operands = [(operand.name, operand.value) for operand, _ in self.session.sources(entry)]

@@ -44,7 +44,7 @@ class Stub:
     watched: dict[tuple[int, int], bytes] = field(default_factory=dict[tuple[int, int], bytes])
     is_closed: bool = False
     # Asked between steps: whether Ctrl-C has come.
-    is_interrupted: Callable[[], bool] = lambda: False
+    has_interrupt: Callable[[], bool] = lambda: False
 
     def answer(self, packet: str) -> str:
         """Data of the reply; empty for what is not supported, as the protocol has it."""
@@ -97,10 +97,10 @@ class Stub:
             reason = self._stop_reason()
             if reason is not None or is_step:
                 return f"T{_TRAP}{reason or ''}thread:{self.thread:x};"
-            if self.is_interrupted():
+            if self.has_interrupt():
                 return f"T{_INTERRUPTED}thread:{self.thread:x};"
 
-    def step_back(self) -> str:
+    def reverse_step(self) -> str:
         """One position back."""
         if self.session.position == 0:
             return f"T{_TRAP}replaylog:begin;thread:{self.thread:x};"
@@ -108,16 +108,16 @@ class Stub:
         self.read_watched()
         return f"T{_TRAP}thread:{self.thread:x};"
 
-    def resume_back(self) -> str:
-        """Back to the last earlier stop; each part of the run is repeated once (`Session.seek_back`)."""
+    def reverse_run(self) -> str:
+        """Back to the last earlier stop; each part of the run is repeated once (`Session.seek_earlier_position`)."""
         start, reasons = self.session.position, dict[int, str]()
 
         def find(is_first: bool) -> int | None:
             position = self.session.position
             # A change is seen behind it: going back stops where the store is about to be executed.
-            changed = None if is_first else self._changed()
+            changed = None if is_first else self._changed_address()
             self.read_watched()
-            if not is_first and position < start and (hart := self._reached()) is not None:
+            if not is_first and position < start and (hart := self._reached_hart()) is not None:
                 reasons[position] = f"swbreak:;thread:{hart + 1:x};"
                 return position
             if changed is None:
@@ -125,7 +125,7 @@ class Stub:
             reasons[position - 1] = f"watch:{changed:x};thread:{self.thread:x};"
             return position - 1
 
-        self.session.seek_back(find)
+        self.session.seek_earlier_position(find)
         self.read_watched()
         reason = reasons.get(self.session.position, f"replaylog:begin;thread:{self.thread:x};")
         self.thread = int(reason.rpartition(":")[2].rstrip(";"), 16)
@@ -135,11 +135,11 @@ class Stub:
         """Watched bytes are those of now: what changed on the way here stops nothing later."""
         self.watched = {place: self.machine.read_memory(*place) for place in self.watched}
 
-    def _changed(self) -> int | None:
+    def _changed_address(self) -> int | None:
         """Address of a watched place whose bytes are others than before."""
         return next((p[0] for p, before in self.watched.items() if self.machine.read_memory(*p) != before), None)
 
-    def _reached(self) -> int | None:
+    def _reached_hart(self) -> int | None:
         """Hart that is about to execute an instruction with a breakpoint."""
         # Only a hart that has just moved may have reached an address: others would stop again and again.
         units = {entry.event.unit for entry in self.session.last}
@@ -151,10 +151,10 @@ class Stub:
     def _stop_reason(self) -> str | None:
         """Watchpoint that changed, or a breakpoint."""
         # By bytes: stores of coprocessors are seen as those of harts are.
-        if (address := self._changed()) is not None:
+        if (address := self._changed_address()) is not None:
             self.read_watched()
             return f"watch:{address:x};"
-        if (hart := self._reached()) is not None:
+        if (hart := self._reached_hart()) is not None:
             self.thread = hart + 1
             return "swbreak:;"
         return None
@@ -267,8 +267,8 @@ _NAMED: Final[dict[str, Callable[[Stub, str], str]]] = {
     "qAttached": lambda stub, rest: "1",
     "vCont?": lambda stub, rest: "vCont;c;C;s;S",
     "vCont": _continue_threads,
-    "bs": lambda stub, rest: stub.step_back(),
-    "bc": lambda stub, rest: stub.resume_back(),
+    "bs": lambda stub, rest: stub.reverse_step(),
+    "bc": lambda stub, rest: stub.reverse_run(),
 }
 """Packets by their whole name."""
 _LETTERS: Final[dict[str, Callable[[Stub, str], str]]] = {

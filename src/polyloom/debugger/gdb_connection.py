@@ -40,7 +40,7 @@ def _exchange(stub: Stub, connection: socket.socket) -> None:
     """Packets of a connection until it ends."""
     held, asked = bytearray(), perf_counter()
 
-    def is_interrupted() -> bool:
+    def has_interrupt() -> bool:
         nonlocal asked
         # A call of the system takes as long as many steps.
         if perf_counter() - asked < _PATIENCE:
@@ -51,7 +51,7 @@ def _exchange(stub: Stub, connection: socket.socket) -> None:
             return True
         return _pop_interrupt(held)
 
-    stub.is_interrupted = is_interrupted
+    stub.has_interrupt = has_interrupt
     while not stub.is_closed and _receive(connection, held):
         # TCP keeps no bounds of packets: several may have come, or a part of one.
         while (text := _pop_packet(held)) is not None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running backwards: to the last earlier breakpoint or change, and by lines. Every part of the run is repeated once
-(`Session.seek_back`).
+(`Session.seek_earlier_position`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _ReverseSearch:
                     found = self._note(position, f"breakpoint {point.number}: {point.text}")
         for number, (condition, _) in self.stops.watched.items():
             before, self.values[number] = self.values.get(number), condition.value(self.session)
-            if not is_first and not np.array_equal(before, self.values[number], equal_nan=True):
+            if not is_first and not np.array_equal(np.asarray(before), self.values[number], equal_nan=True):
                 # Before the change: its value is the old one again.
                 found = found or self._note(position - 1, f"watchpoint {number}: {condition.text} is {before}")
         return found
@@ -49,12 +49,12 @@ class _ReverseSearch:
         found = False
         for entry in self.session.last:
             key, is_met = (point.number, entry.event.unit), point.meets(entry)
-            if is_met and not (point.entered and self._was_inside(point, entry, key)):
+            if is_met and not (point.entered and self._stood_in_place(point, entry, key)):
                 found = found or point.condition is None or point.condition.holds(self.session)
             self.inside[key] = is_met
         return found
 
-    def _was_inside(self, point: Breakpoint, entry: Entry, key: tuple[int, str]) -> bool:
+    def _stood_in_place(self, point: Breakpoint, entry: Entry, key: tuple[int, str]) -> bool:
         if key in self.inside:
             return self.inside[key]
         # Of a unit's first operation behind a snapshot the one before it is asked for.
@@ -62,12 +62,12 @@ class _ReverseSearch:
         return before is not None and point.meets(before)
 
 
-def run_back(session: Session, stops: Stops) -> str:
+def reverse_run(session: Session, stops: Stops) -> str:
     """Back to the last earlier breakpoint, or to before the last change of what is watched; the reason, empty at the
     start.
     """
     search = _ReverseSearch(session, stops)
-    session.seek_back(search.find)
+    session.seek_earlier_position(search.find)
     stops.move(session)
     return search.reasons.get(session.position, "")
 
@@ -86,5 +86,5 @@ def step_back_by_line(session: Session, stops: Stops) -> None:
         others = [e for e in own if line_key(e) is not None and (first is None or line_key(e) != line_key(first))]
         return session.position if others and not is_first else None
 
-    session.seek_back(find)
+    session.seek_earlier_position(find)
     stops.move(session)

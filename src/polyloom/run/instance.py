@@ -27,7 +27,7 @@ from polyloom.run.overlaps import check_overlaps
 from polyloom.run.structures import with_fields
 from polyloom.run.verdict import Verdict, decisive, verdict_keys
 from polyloom.stepping.open import Prints, run_prints
-from polyloom.stepping.prints import shown
+from polyloom.stepping.prints import print_line
 from polyloom.targets import registry
 from polyloom.targets.account import Account
 from polyloom.targets.account_advice import binding_loss
@@ -463,7 +463,7 @@ class Result:
     def _printed_lines(self) -> str:
         """Section of what the source prints."""
         found = self.prints
-        lines = [f"  {shown(each)}" for each in found.rows[:_PRINTED]]
+        lines = [f"  {print_line(each)}" for each in found.rows[:_PRINTED]]
         more = [f"  and {len(found.rows) - _PRINTED} more"] if len(found.rows) > _PRINTED else []
         notice = [f"  {found.notice}"] if found.notice else []
         return "\n".join(["Prints of the source", *lines, *more, *notice]) if lines or notice else ""

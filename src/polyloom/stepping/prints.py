@@ -75,11 +75,11 @@ class Printed:
             "line": print.line,
             "iteration": dict(self.event.iteration),
             "text": print.text(self.values),
-            "values": [{"expression": n, "value": _plain(v), "computed": c} for n, v, c in names],
+            "values": [{"expression": n, "value": _as_number(v), "computed": c} for n, v, c in names],
         }
 
 
-def shown(printed: Printed) -> str:
+def print_line(printed: Printed) -> str:
     """`cycle 12  mix.py:13  i=0 j=2  sum 0.5`."""
     event = printed.event
     when = "no cycle" if printed.cycle is None else f"cycle {'' if printed.exact else '<='}{printed.cycle}"
@@ -88,7 +88,7 @@ def shown(printed: Printed) -> str:
     return "  ".join(part for part in (when, where, iteration, printed.text) if part)
 
 
-def _plain(value: Any) -> int | float:
+def _as_number(value: Any) -> int | float:
     return value.item() if hasattr(value, "item") else value
 
 
@@ -149,8 +149,8 @@ class Timeline:
         if known is None:
             return []
         # One that was seen in a register is stored later.
-        start = max(self._told(element, cursor) - 1, 0)
-        near = [n for n, made in enumerate(known) if _is_near(made.value, stored.value)]
+        start = max(self._passed_values(element, cursor) - 1, 0)
+        near = [n for n, made in enumerate(known) if _has_near_value(made.value, stored.value)]
         n = next((n for n in near if n >= start), len(known) - 1)
         if near and n not in near:
             # An older value, which is stored once more.
@@ -161,10 +161,10 @@ class Timeline:
     def list_remaining(self, cursor: Cursor) -> Iterator[Printed]:
         """Prints of which no cycle is known at the end of a run."""
         for event in self.free:
-            yield self._printed(event, None, False, cursor)
+            yield self._make_row(event, None, False, cursor)
         for element, events in self.anchored.items():
             told = cursor.told[self.reference.number(element)]
-            yield from (self._printed(event, None, False, cursor) for n, event in events if n >= told)
+            yield from (self._make_row(event, None, False, cursor) for n, event in events if n >= told)
 
     def _match_line(self, event: Event, cursor: Cursor) -> Iterator[tuple[Element, int]]:
         """Values of the source that results in a register, one in each lane, stand for."""
@@ -175,14 +175,14 @@ class Timeline:
                     continue
                 known = table.get(value.astype(dtype).tobytes(), ())
                 # One that is past is none, so that a sum of zeros stays in its order.
-                found = next((made for made in known if made[1] >= self._told(made[0], cursor)), None)
+                found = next((made for made in known if made[1] >= self._passed_values(made[0], cursor)), None)
                 if found is not None:
                     slot = self.reference.slot(*found)
                     # 2: in a register, which is no store that is compared.
                     cursor.met[slot] = cursor.met[slot] or 2
                     yield found
 
-    def _told(self, element: Element, cursor: Cursor) -> int:
+    def _passed_values(self, element: Element, cursor: Cursor) -> int:
         return cursor.told[self.reference.number(element)]
 
     def _pass(self, element: Element, n: int, cycle: int, cursor: Cursor, held: Held | None = None) -> list[Printed]:
@@ -190,12 +190,12 @@ class Timeline:
         number = self.reference.number(element)
         told, cursor.told[number] = cursor.told[number], max(cursor.told[number], n + 1)
         return [
-            self._printed(event, cycle, at == n, cursor, held)
+            self._make_row(event, cycle, at == n, cursor, held)
             for at, event in self.anchored.get(element, ())
             if told <= at <= n
         ]
 
-    def _printed(
+    def _make_row(
         self, event: PrintEvent, cycle: int | None, exact: bool, cursor: Cursor, held: Held | None = None
     ) -> Printed:
         values, computed = list[Any](), list[bool]()
@@ -207,7 +207,7 @@ class Timeline:
         return Printed(event, cycle, exact, tuple(values), tuple(computed))
 
 
-def _is_near(a: Any, b: Any) -> bool:
+def _has_near_value(a: Any, b: Any) -> bool:
     """Equality up to the rounding of 16 bits (bf16 has 8 bits of a fraction)."""
     return bool(np.isclose(float(a), float(b), rtol=2.0**-6, atol=0))
 
@@ -269,14 +269,14 @@ class _Reader:
     def flush(self, anchor: tuple[Element, int] | None) -> None:
         """Prints that wait get the store that follows, where it is of their iteration, or else the one before."""
         for event in self.waiting:
-            follows = anchor is not None and self._is_of(event.iteration, anchor)
-            self.timeline.add(event, anchor if follows else self._before(anchor))
+            follows = anchor is not None and self._has_iteration(event.iteration, anchor)
+            self.timeline.add(event, anchor if follows else self._previous_store(anchor))
         self.waiting.clear()
 
-    def _before(self, anchor: tuple[Element, int] | None) -> tuple[Element, int] | None:
+    def _previous_store(self, anchor: tuple[Element, int] | None) -> tuple[Element, int] | None:
         return self.reference.order[self.stores - 2] if self.stores > 1 and anchor is not None else self.last
 
-    def _is_of(self, iteration: Iteration, store: tuple[Element, int]) -> bool:
+    def _has_iteration(self, iteration: Iteration, store: tuple[Element, int]) -> bool:
         own = dict(self.reference.elements[store[0]][store[1]].iteration)
         return all(own.get(name) == value for name, value in iteration)
 
@@ -306,9 +306,9 @@ class _Reader:
         self.values.clear()
         self.seen = 0
         # A printed value of this iteration says more than what else was stored before the print.
-        own = [made for made in stored if made is not None and self._is_of(iteration, made)]
+        own = [made for made in stored if made is not None and self._has_iteration(iteration, made)]
         latest = max(own, key=lambda made: self.times[made]) if own else self.last
-        if latest is not None and self._is_of(iteration, latest):
+        if latest is not None and self._has_iteration(iteration, latest):
             self.timeline.add(event, latest)
         else:
             self.waiting.append(event)

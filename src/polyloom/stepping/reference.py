@@ -184,7 +184,7 @@ class Reference:
                     self._instances[made.statement, made.iteration] = element, n
                     self._statement_loops.setdefault(made.statement, tuple(name for name, _ in made.iteration))
         loops = self._statement_loops.get(statement)
-        own = None if loops is None else _own_iteration(loops, iteration)
+        own = None if loops is None else _statement_iteration(loops, iteration)
         return None if own is None else self._instances.get((statement, own))
 
     def _match_statement(self, event: Event, cursor: Cursor) -> Match | None:
@@ -217,7 +217,7 @@ class Reference:
         return bool(np.isnan(allowed) or abs(float(expected) - float(value)) <= allowed)
 
 
-def _own_iteration(loops: Sequence[str], iteration: Iteration) -> Iteration | None:
+def _statement_iteration(loops: Sequence[str], iteration: Iteration) -> Iteration | None:
     """Iteration of a statement with these loops, in an iteration of a machine. Loops that the compiler has fused have
     the name of one of them, which differs from the others by a number behind it (`names.fresh_name`).
     """

@@ -157,11 +157,11 @@ class Session:
         """Go to a position, before the present one or behind it; the end where there are not so many."""
         # A fault may have left the machine in the middle of a cycle: only a snapshot is a state to go on from.
         if position < self.position or self.fault is not None:
-            self._restore(self._before(position))
+            self._restore(self._nearest_snapshot(position))
         while self.position < position and not self.is_at_end:
             self.step()
 
-    def seek_back(self, find: Callable[[bool], int | None]) -> bool:
+    def seek_earlier_position(self, find: Callable[[bool], int | None]) -> bool:
         """Go to the last earlier position that `find` gives, the start where it gives none; whether there was one.
 
         `find` is asked at each position between two snapshots in order of time, with True at the first of them, whose
@@ -169,7 +169,7 @@ class Session:
         """
         start = end = self.position
         while end:
-            self._restore(self._before(end - 1))
+            self._restore(self._nearest_snapshot(end - 1))
             begin, found = self.position, None
             find(True)
             while self.position < end and not self.is_at_end:
@@ -197,11 +197,11 @@ class Session:
 
     def previous(self, unit: str, number: int) -> Entry | None:
         """Last event of a unit before that number."""
-        return next(self._scan_back(number, lambda entry: entry.event.unit == unit), None)
+        return next(self._find_events(number, lambda entry: entry.event.unit == unit), None)
 
-    def find_last(self, meets: Callable[[Entry], bool]) -> Entry | None:
+    def find_last_event(self, meets: Callable[[Entry], bool]) -> Entry | None:
         """Last event so far that is meant."""
-        return next(self._scan_back(self.events, meets), None)
+        return next(self._find_events(self.events, meets), None)
 
     def _find_writers(self, keys: set[Hashable], before: int) -> dict[Hashable, int]:
         """Last events before a number that write these keys."""
@@ -215,14 +215,14 @@ class Session:
             wanted.difference_update(written)
             return bool(written)
 
-        for entry in self._scan_back(before, writes):
+        for entry in self._find_events(before, writes):
             self._history.keep(entry)
             if not wanted:
                 break
         self._unwritten |= dict.fromkeys(wanted, before)
         return found
 
-    def _scan_back(self, before: int, meets: Callable[[Entry], bool]) -> Iterator[Entry]:
+    def _find_events(self, before: int, meets: Callable[[Entry], bool]) -> Iterator[Entry]:
         """Events before a number, the latest first, that are meant: interval after interval is replayed."""
         end = before
         for snapshot in reversed(self._snapshots):
@@ -269,7 +269,7 @@ class Session:
             # The start stays: going back must always be possible.
             self._snapshots = self._snapshots[::2]
 
-    def _before(self, position: int) -> _Saved:
+    def _nearest_snapshot(self, position: int) -> _Saved:
         """Last snapshot that is not behind a position; the first, of position 0, is never dropped."""
         places = [snapshot.position for snapshot in self._snapshots]
         return self._snapshots[max(0, bisect_right(places, position) - 1)]

@@ -28,7 +28,7 @@ from polyloom.frontend.python.execute import Executable
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.infer_statements import infer_types
 from polyloom.frontend.python.lower_kernel import lower_kernel
-from polyloom.frontend.python.prints import read_prints, with_assignments, without_prints
+from polyloom.frontend.python.prints import assign_prints, read_prints, remove_prints
 from polyloom.frontend.python.resolve_names import Function, resolve_names
 from polyloom.frontend.python.syntax_tree import Text, find_definition
 from polyloom.frontend.source import Arrays, Reference
@@ -80,7 +80,7 @@ class Kernel:
     def is_array_function(self) -> bool:
         """Whether it is read as a program of whole arrays."""
         # A print of an array is a mistake, and makes no program of whole arrays.
-        return is_array_function(self.function, without_prints(find_definition(self.function)[1]))
+        return is_array_function(self.function, remove_prints(find_definition(self.function)[1]))
 
     @property
     def program(self) -> Program | None:
@@ -190,7 +190,7 @@ class Kernel:
         if not self.prints:
             return None
         text, node = find_definition(self.function)
-        function = self._resolve(text, with_assignments(node))
+        function = self._resolve(text, assign_prints(node))
         types = with_deep_stack(infer_types)(function)
         lower = with_deep_stack(lower_kernel)
         try:
@@ -202,7 +202,7 @@ class Kernel:
     @cached_property
     def _resolved_function(self) -> Function:
         text, node = find_definition(self.function)
-        return self._resolve(text, without_prints(node))
+        return self._resolve(text, remove_prints(node))
 
     def _resolve(self, text: Text, node: ast.FunctionDef) -> Function:
         cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)

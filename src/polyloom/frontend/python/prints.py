@@ -12,12 +12,12 @@ from polyloom.frontend.python.syntax_tree import Text
 _Make = Callable[[int, ast.Call], list[ast.stmt]]
 
 
-def without_prints(node: ast.FunctionDef) -> ast.FunctionDef:
+def remove_prints(node: ast.FunctionDef) -> ast.FunctionDef:
     """Function without its prints; the tree is changed in place."""
     return _replace(node, lambda number, call: [])
 
 
-def with_assignments(node: ast.FunctionDef) -> ast.FunctionDef:
+def assign_prints(node: ast.FunctionDef) -> ast.FunctionDef:
     """Function in which each printed value is assigned to a name; the tree is changed in place."""
     return _replace(node, _assignments)
 

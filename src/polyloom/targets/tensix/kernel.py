@@ -20,7 +20,7 @@ from polyloom.targets.tensix.run import events, kernel_run
 from polyloom.targets.tensix.run.account import count_tiles
 from polyloom.targets.tensix.run.kernel_run import KernelRun
 from polyloom.targets.tensix.run.reference import BITS
-from polyloom.targets.tensix.run.stepped import KernelProgram
+from polyloom.targets.tensix.run.stepped_program import KernelProgram
 from polyloom.targets.tensix.run.stepper import TileStepper
 from polyloom.targets.tensix.source import note as notes
 from polyloom.targets.tensix.source.executable import Part, build_executable

@@ -20,7 +20,7 @@ from polyloom.targets.tensix.map.spread.compile import compile_spread, no_produc
 from polyloom.targets.tensix.place import Place
 from polyloom.targets.tensix.run import spread as spreading
 from polyloom.targets.tensix.run import stages as running
-from polyloom.targets.tensix.run.stepped import GridProgram, LoopProgram
+from polyloom.targets.tensix.run.stepped_program import GridProgram, LoopProgram
 from polyloom.targets.tensix.run.stepper import TileStepper
 from polyloom.targets.tensix.words.arrays import note, spread_note
 

@@ -24,7 +24,7 @@ from polyloom.targets.provenance import place_provenance
 from polyloom.targets.stepper import Code, Event, HartState, Operand, Snapshot, StoredElement, element_name
 from polyloom.targets.tensix.options import CORES
 from polyloom.targets.tensix.run.events import CORE_ISA, FIRST_CORE, TRACKS, event_name
-from polyloom.targets.tensix.run.stepped import SteppedProgram, changed_elements
+from polyloom.targets.tensix.run.stepped_program import SteppedProgram, changed_elements
 from polyloom.targets.tensix.run.tile import Tile
 
 _FLOW: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
