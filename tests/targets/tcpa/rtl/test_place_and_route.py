@@ -20,7 +20,9 @@ REPORT = '{"fmax": {"$glbnet$clk": {"achieved": 35.25, "constraint": 12}, "slow"
 
 def test_the_slowest_clock_counts() -> None:
     assert read_clock(REPORT) == 20
-    with pytest.raises(PolyloomError, match=r"PL0661]: `nextpnr-ecp5` ended without an error and without a clock\nno room"):
+    with pytest.raises(
+        PolyloomError, match=r"PL0661]: `nextpnr-ecp5` ended without an error and without a clock\nno room"
+    ):
         read_clock("{}", "no room")
 
 

@@ -40,7 +40,9 @@ module element #(
     generate
         for (u = 0; u < UNITS; u = u + 1) begin : units
             unit #(.OPERANDS(UNIT_OPERANDS[8*u+:8])) unit (
-                .clk(clk), .clear(clear), .reset(reset), .load(of_class && load_kind == 1 && load_unit == u),
+                // An element that loses its class loses its programs, which no word of a class could take back.
+                .clk(clk), .clear(clear || tile_class == 0), .reset(reset),
+                .load(of_class && load_kind == 1 && load_unit == u),
                 .load_at(load_at[PC-1:0]), .load_part(load_part), .load_word(load_word),
                 .on(on), .signals(signals), .registers(registers), .running(running[u]),
                 .outside(outside[u]), .issue(issue[u]), .pc(pc[16*u+:PC+1]), .opcode(opcode[10*u+:10]),
