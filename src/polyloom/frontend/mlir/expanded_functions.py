@@ -45,7 +45,7 @@ _POWER: Final = _call("exp", X)
 _INVERSE: Final = _call("exp", _call("neg", X))
 
 
-def _power_less_one() -> Call:
+def _exponential_difference() -> Call:
     """What e^x - 1 loses near 0 is lost in the logarithm of e^x, too, so that the quotient of both is exact again."""
     less = _call("sub", _POWER, 1.0)
     quotient = _call("div", _call("mul", less, X), _call("log", _POWER))
@@ -53,7 +53,7 @@ def _power_less_one() -> Call:
     return _call("choose", _call("eq", _POWER, 1.0), X, far)
 
 
-def _log_one_more() -> Call:
+def _shifted_logarithm() -> Call:
     more = _call("add", X, 1.0)
     quotient = _call("div", _call("mul", _call("log", more), X), _call("sub", more, 1.0))
     return _call("choose", _call("eq", more, 1.0), X, quotient)
@@ -61,7 +61,7 @@ def _log_one_more() -> Call:
 
 def _hyperbolic_sine() -> Call:
     """Near 0, where e^x and e^-x cancel, (u + u / (u + 1)) / 2 with u = e^x - 1."""
-    u = _power_less_one()
+    u = _exponential_difference()
     near = _call("mul", _call("add", u, _call("div", u, _call("add", u, 1.0))), 0.5)
     far = _call("mul", _call("sub", _POWER, _INVERSE), 0.5)
     return _call("choose", _call("lt", _call("abs", X), 1.0), near, far)
@@ -75,7 +75,7 @@ EXPANDED: Final[dict[str, Call]] = {
     # 1 / log(2) and 1 / log(10).
     "math.log2": _call("mul", _call("log", X), 1.4426950408889634),
     "math.log10": _call("mul", _call("log", X), 0.4342944819032518),
-    "math.expm1": _power_less_one(),
-    "math.log1p": _log_one_more(),
+    "math.expm1": _exponential_difference(),
+    "math.log1p": _shifted_logarithm(),
 }
 """By operation, its formula."""

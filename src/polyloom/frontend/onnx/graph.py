@@ -20,9 +20,8 @@ from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.onnx.elementwise import INT64, element_kind, type_name
 from polyloom.frontend.onnx.fold_integers import FOLDING
 from polyloom.frontend.onnx.interpret_constants import evaluate_constants
-from polyloom.frontend.onnx.node import Graph, Node
+from polyloom.frontend.onnx.node import Graph, Node, node_label, node_spans
 from polyloom.frontend.onnx.operators import COMPUTED_IN_SINGLE, OPERATORS
-from polyloom.frontend.onnx.places import node_label, node_spans
 from polyloom.frontend.onnx.read_file import tensor_elements
 from polyloom.frontend.onnx.settings import Settings
 from polyloom.frontend.onnx.tensors import (

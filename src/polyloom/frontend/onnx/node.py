@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes of a graph as operators see them: operands, attributes, its version, and the program that grows.
 
-An operator is a function from a node to the tensors that it gives (`operators.py` has the table).
+An operator is a function from a node to the tensors that it gives (`operators.py` has the table). Messages and
+listings point into a text with a line per node, in ONNX's syntax without attributes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from polyloom.diagnostics import PolyloomError, Span, input_error
+from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 from polyloom.frontend.onnx.tensors import (
     Known,
     Tensor,
@@ -32,6 +34,9 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant
 from polyloom.names import fresh_name
 from polyloom.sets import Affine
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
 
 _SMALL = 2**31
 
@@ -200,3 +205,28 @@ class Node:
 
 
 Operator = Callable[[Node], Tensor | Sequence[Tensor | None]]
+
+
+_LISTED: Final = 200
+"""Characters of a line of the text."""
+
+
+def node_text(node: NodeProto) -> str:
+    """A node in ONNX's syntax."""
+    line = f"{', '.join(node.output)} = {node.op_type}({', '.join(node.input)})"
+    return re.sub(r"\s", " ", line)[:_LISTED]
+
+
+def node_spans(path: str, model: ModelProto) -> list[Span]:
+    """The line of each node."""
+    lines = [node_text(node) for node in model.graph.node]
+    source, found, at = Source(path, "\n".join(lines)), list[Span](), 0
+    for line in lines:
+        found.append(Span(source, at, at + len(line)))
+        at += len(line) + 1
+    return found
+
+
+def node_label(number: int, node: NodeProto) -> str:
+    """What messages call a node: its number, its name and its operator."""
+    return f"node {number}{f' `{node.name}`' if node.name else ''} ({node.op_type})"

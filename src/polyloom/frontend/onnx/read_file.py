@@ -22,7 +22,7 @@ from polyloom import files, memory
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error, nearest
 from polyloom.extras import install_command
 from polyloom.frontend.onnx.large_tensors import read_light_model
-from polyloom.frontend.onnx.places import node_label, node_spans
+from polyloom.frontend.onnx.node import node_label, node_spans
 from polyloom.frontend.onnx.tensors import Known
 
 if TYPE_CHECKING:

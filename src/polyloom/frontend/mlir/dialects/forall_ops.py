@@ -94,7 +94,7 @@ class ForallOp(IRDLOperation):
         shared, initial, types = _parse_carried(parser, "shared_outs")
         arguments = [*(c.resolve(IndexType()) for c in counters), *shared]
         body = parser.parse_region(arguments)
-        _end_with(body, InParallelOp)
+        _add_terminator(body, InParallelOp)
         return cls.build(
             operands=[lower[0], upper[0], step[0], initial],
             result_types=[types],
@@ -126,7 +126,7 @@ def _parse_carried(parser: Parser, keyword: str) -> tuple[list[Any], list[Any], 
     return [a.resolve(t) for (a, _), t in zip(pairs, types, strict=True)], initial, types
 
 
-def _end_with(body: Region, terminator: Any) -> None:
+def _add_terminator(body: Region, terminator: Any) -> None:
     """The terminator that the text may leave out."""
     if not body.blocks:
         body.add_block(Block())
@@ -152,7 +152,7 @@ class ForOp(scf.ForOp):
         operands = [parser.resolve_operand(bound, kind) for bound in bounds]
         body = parser.parse_region([counter.resolve(kind), *arguments])
         attributes = parser.parse_optional_attr_dict()
-        _end_with(body, scf.YieldOp)
+        _add_terminator(body, scf.YieldOp)
         types = [value.type for value in initial]
         return cls.build(operands=[*operands, initial], result_types=[types], attributes=attributes, regions=[body])
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tensor.expand_shape` and `memref.expand_shape` in their former spelling, without `output_shape`, and from rank 0,
-whose reassociation is empty, and `tensor.pad` with a static result: xDSL 0.74 reads none of these (MLIR language
+whose groups of axes are empty, and `tensor.pad` with a static result: xDSL 0.74 reads none of these (MLIR language
 reference, dialects tensor and memref).
 """
 

@@ -79,9 +79,9 @@ def pack(
     whole = np.full([outer[n] * tile.get(n, 1) for n in range(source.ndim)], padding or 0, source.dtype)
     if padding is None:
         # Beyond the source the destination keeps its elements.
-        _divided(whole, positions, order, tile)[...] = dest
+        _packed_view(whole, positions, order, tile)[...] = dest
     whole[tuple(slice(0, extent) for extent in source.shape)] = source
-    return _divided(whole, positions, order, tile).copy()
+    return _packed_view(whole, positions, order, tile).copy()
 
 
 def unpack(source: Array, dest: Array, positions: Sequence[int], order: Sequence[int], tiles: Sequence[int]) -> Array:
@@ -89,11 +89,11 @@ def unpack(source: Array, dest: Array, positions: Sequence[int], order: Sequence
     order = list(order) or list(range(dest.ndim))
     tile = dict(zip(positions, tiles, strict=True))
     whole = np.zeros([source.shape[order.index(n)] * tile.get(n, 1) for n in range(dest.ndim)], source.dtype)
-    _divided(whole, positions, order, tile)[...] = source
+    _packed_view(whole, positions, order, tile)[...] = source
     return whole[tuple(slice(0, extent) for extent in dest.shape)].copy()
 
 
-def _divided(whole: Array, positions: Sequence[int], order: Sequence[int], tile: dict[int, int]) -> Array:
+def _packed_view(whole: Array, positions: Sequence[int], order: Sequence[int], tile: dict[int, int]) -> Array:
     """A view of an array as its packed form."""
     shape, places, inner = list[int](), list[int](), dict[int, int]()
     for axis, extent in enumerate(whole.shape):

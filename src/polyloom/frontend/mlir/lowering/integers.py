@@ -27,8 +27,8 @@ from polyloom.frontend.loops.tree import Node
 from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.mlir.element_types import element_type, is_integer, is_kind, is_truth, scalar_type
 from polyloom.frontend.mlir.expanded_functions import EXPANDED
-from polyloom.frontend.mlir.lowering.expanded import expand_function
-from polyloom.frontend.mlir.lowering.scalars import CONVERSIONS, SIMPLE, Scalars
+from polyloom.frontend.mlir.lowering.expanded import FunctionExpansion
+from polyloom.frontend.mlir.lowering.scalars import CONVERSIONS, SIMPLE
 from polyloom.frontend.mlir.lowering.values import Number, combine, extreme, integer, integer_constant
 from polyloom.ir.numbers import type_limits
 from polyloom.ir.operations import INTEGERS
@@ -150,7 +150,7 @@ def conjunction(parts: Sequence[Node], at: Span) -> Node:
     return found
 
 
-class Integers(Scalars):
+class Integers(FunctionExpansion):
     """Integers, and the dispatch of arith and math."""
 
     def map_operands(self, operands: Sequence[Any], operation: Operation) -> list[Node]:
@@ -441,7 +441,7 @@ _SPECIAL: Final[dict[str, Special]] = {
     **dict.fromkeys(("arith.ceildivsi", "arith.ceildivui"), Integers.ceiling_division),
     **dict.fromkeys(("math.powf", "math.fpowi", "math.ipowi"), Integers.power),
     "math.rsqrt": Integers.reciprocal_root,
-    **dict.fromkeys(EXPANDED, expand_function),
+    **dict.fromkeys(EXPANDED, Integers.expand_function),
     "math.ctpop": Integers.population_count,
     "math.copysign": Integers.copy_sign,
     "arith.bitcast": Integers.bitcast,

@@ -127,19 +127,19 @@ class Packing(Structured):
                 self.assign(element_node(view, outer, at), make.constant(value, CTYPE[view.dtype], at), at)
 
             @contextmanager
-            def along() -> Generator[list[Node]]:
+            def axis_loop() -> Generator[list[Node]]:
                 with self.loop("d", integer(0, at), source.shape[axis], 1, at) as counter:
                     yield [*outer[:axis], counter, *outer[axis:]]
 
-            with along() as place:
+            with axis_loop() as place:
                 store(most, outer, "arith.maximumf", element(most, outer), element(source, place))
-            with along() as place:
+            with axis_loop() as place:
                 shifted = self.data_arithmetic(
                     "arith.subf", [element(source, place), element(most, outer)], operation, kind
                 )
                 store(made, place, "math.exp", shifted)
                 store(total, outer, "arith.addf", element(total, outer), element(made, place))
-            with along() as place:
+            with axis_loop() as place:
                 store(made, place, "arith.divf", element(made, place), element(total, outer))
         self.give(operation, made)
 
