@@ -123,7 +123,8 @@ nb::dict told(Chip& chip, const Result& result) {
     for (unsigned thread = 0; thread < chip.account.passed.size(); ++thread)
         for (const auto& [pc, own] : chip.account.passed[thread]) {
             nb::list stalls;
-            for (const uint64_t each : own.stalls) stalls.append(each);
+            for (size_t n = 0; n < own.stalls.size(); ++n)
+                if (own.stalls[n]) stalls.append(nb::make_tuple(n, own.stalls[n]));
             account.append(nb::make_tuple(thread, pc, own.issued, own.turn, own.front, stalls));
         }
     made["account"] = account, made["lives"] = chip.lives;

@@ -64,7 +64,8 @@ def check_page(result: Result) -> None:
             int(key.partition(".")[2]) for key in re.findall(r'data-l="(s0\.\d+)"', "".join(_LINKS.findall(inner)))
         }
         named = find_loops(dict([source]))
-        assert not shown or any(loops.get(named.get(n, ""), 0) == loops[loop] for n in shown), (shown, loop)
+        # One source loop may be several of the machine, so that of two alike the machine's hottest is the other one.
+        assert not shown or max(loops.get(named.get(n, ""), 0) for n in shown) > 0.9 * loops[loop], (shown, loop)
 
 
 @pytest.mark.parametrize("place", PLACES)

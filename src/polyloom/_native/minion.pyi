@@ -69,9 +69,10 @@ class Result(TypedDict):
     used: list[str]
     """Parameters of `timing` that the run used."""
     events: list[Event]
-    account: list[tuple[int, int, int, int, int, list[int]]]
+    account: list[tuple[int, int, int, int, int, list[tuple[int, int]]]]
     """Of a timed run with an account, in no order: thread of a minion, pc, cycles in which it issued, in which the
-    other hart had the slot, before an issue behind a branch, and stalls by what for (native/minion/timeline.hpp)."""
+    other hart had the slot, before an issue behind a branch, and stalls, what for and cycles
+    (native/minion/timeline.hpp)."""
     lives: list[int]
     """By hart: its cycles up to its end, which the account has."""
     over_time: tuple[int, bytes]

@@ -23,7 +23,7 @@ _SIZES: Final = {
     "tcpa:4x4": 96,
     "belt:gold": 96,
     "minion:32": 128,
-    "tensix": 128,
+    "tensix": 256,
     "riscv": 192,
     "riscv:inorder": 192,
 }

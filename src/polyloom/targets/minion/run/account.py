@@ -45,8 +45,9 @@ _STALLS: Final[tuple[tuple[Category, str], ...]] = (
 """By number of the model's `Stall`, whose first eight are classes of tensor operations."""
 _KINDS: Final[tuple[Category, ...]] = ("work", "full unit", "front", *(name for name, _ in _STALLS))
 """Classes of the model's kinds (native/minion/timeline.hpp): issued, the other hart's turn, front, stalls."""
-Passed = tuple[int, int, int, int, int, Sequence[int]]
-"""Thread of a minion, pc, cycles in which it issued, in which the other hart had the slot, before an issue, stalls."""
+Passed = tuple[int, int, int, int, int, Sequence[tuple[int, int]]]
+"""Thread of a minion, pc, cycles in which it issued, in which the other hart had the slot, before an issue, stalls:
+what for and cycles."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,7 @@ def loop_weights(counted: CycleCounts) -> dict[int, int]:
     """Cycles of all harts by address."""
     found = dict[int, int]()
     for _, pc, issued, turn, front, stalls in counted.passed:
-        found[pc] = found.get(pc, 0) + issued + turn + front + sum(stalls)
+        found[pc] = found.get(pc, 0) + issued + turn + front + sum(cycles for _, cycles in stalls)
     return found
 
 
@@ -118,10 +119,9 @@ def _rows(passed: Passed, kinds: Mapping[int, str], lines: Lines) -> Iterator[Ro
     yield Row("work", kinds.get(pc, "instruction"), line, "", unit, issued)
     yield Row("full unit", "issue slot, for the other hart", line, "", unit, turn)
     yield Row("front", "taken branches and start", line, "", unit, front)
-    for number, cycles in enumerate(stalls):
-        if cycles:
-            category, detail = _STALLS[number]
-            yield Row(category, detail, line, "", unit, cycles)
+    for number, cycles in stalls:
+        category, detail = _STALLS[number]
+        yield Row(category, detail, line, "", unit, cycles)
 
 
 def _rest(thread: int, lives: Sequence[int], cycles: int) -> Row:
