@@ -13,7 +13,7 @@ import pytest
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.map.loops import compile as stages
-from polyloom.targets.tensix.map.loops.fold import fold_bits
+from polyloom.targets.tensix.map.loops.rows.fold import fold_bits
 
 HEAD = "import numpy as np\nimport polyloom as pl\n\nN, M, K = pl.sizes('N M K')\n\n\n@pl.kernel\n"
 

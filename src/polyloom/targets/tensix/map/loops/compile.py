@@ -19,7 +19,6 @@ from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, check_stream, stream_areas
 from polyloom.targets.tensix.map.loops.dram.paging import Paged, await_arguments, page_areas, read_arguments
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
-from polyloom.targets.tensix.map.loops.fold import COLUMNS, fold_words
 from polyloom.targets.tensix.map.loops.fused import threads as fused
 from polyloom.targets.tensix.map.loops.fused.plan import (
     Content,
@@ -33,6 +32,7 @@ from polyloom.targets.tensix.map.loops.fused.plan import (
 from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.layout import place_areas
 from polyloom.targets.tensix.map.loops.origins import origins
+from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS, fold_words
 from polyloom.targets.tensix.map.loops.shape import Product
 from polyloom.targets.tensix.map.loops.thread import Part, Parts, assemble_thread
 from polyloom.targets.tensix.words.arrays import note as notes

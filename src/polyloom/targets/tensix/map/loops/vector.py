@@ -182,7 +182,9 @@ def _step_error(step: Step, operands: Sequence[Error], adding: float | None) -> 
     if step.name in _SUMS:
         b, of_b = rest[0]
         made = a + b if step.name == "sfpadd" else a - b
-        return made, of_a + of_b + (np.abs(a) + np.abs(b) + of_a + of_b) * adding + 2.0**-126
+        error = of_a + of_b + (np.abs(a) + np.abs(b) + of_a + of_b) * adding + 2.0**-126
+        # What is added to an infinity does not matter.
+        return made, np.where(np.isinf(made) & np.isfinite(of_a + of_b), 0.0, error)
     if step.name in ("minimum", "maximum"):
         choose = np.minimum if step.name == "minimum" else np.maximum
         return choose(a, rest[0][0]), np.maximum(of_a, rest[0][1])

@@ -18,8 +18,8 @@ from polyloom.analysis.contraction import Matrix
 from polyloom.frontend.source import Arrays
 from polyloom.ir.stage import Fold
 from polyloom.targets.tensix.map.loops.compile import Content
-from polyloom.targets.tensix.map.loops.fold import fold_bits
 from polyloom.targets.tensix.map.loops.layout import array_shapes
+from polyloom.targets.tensix.map.loops.rows.fold import fold_bits
 from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, formula_error, propagate_infinite
 from polyloom.targets.tensix.map.oracle import arithmetic
@@ -211,7 +211,9 @@ def _formula_error(
     adding = ADDING + _SINGLE * summed if each.stage.summed else None
     value, error = formula_error(p, over, scalars, adding)
     storing = e.rounding if is_fused else e.storing
-    error = propagate_infinite(error + (np.abs(value) + error) * storing + e.least, error)
+    # An infinity is stored as it is.
+    stored: Any = np.where(np.isinf(value), error, error + (np.abs(value) + error) * storing + e.least)
+    error = propagate_infinite(stored, error)
     return np.broadcast_to(value, shape), np.broadcast_to(error, shape)
 
 
