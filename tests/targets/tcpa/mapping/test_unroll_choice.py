@@ -59,7 +59,7 @@ def test_two_products_of_an_element_are_one_iteration() -> None:
     sizes, random = {"N": 5, "M": 6, "K": 7}, np.random.default_rng(1)
     shapes = {"a": (5, 7), "b": (7, 6), "x": (5, 6)}
     arrays = {n: random.standard_normal(s).astype(np.float32) for n, s in shapes.items()}
-    ran = configured.simulate(configured.instantiate(data, sizes, (2, 2), None), None, arrays, False)
+    ran = configured.simulate(configured.instantiate(data, sizes, (2, 2), None), None, arrays, False, None)
     assert ran.outputs["y"].tobytes() == interpret(program, sizes, arrays)["y"].tobytes()
 
 
