@@ -32,18 +32,18 @@ from polyloom.targets.tcpa.map import lifetimes, pass_forms, symbolic_tables, us
 from polyloom.targets.tcpa.map.allocate import list_allocations, list_scan_orders
 from polyloom.targets.tcpa.map.candidates import Triple, rank_candidates
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, limit_destinations
-from polyloom.targets.tcpa.map.direct_reads import read_directly
-from polyloom.targets.tcpa.map.fanout import split_fanout
 from polyloom.targets.tcpa.map.move_elimination import eliminate_moves
 from polyloom.targets.tcpa.map.pass_forms import Choices, Mapped
 from polyloom.targets.tcpa.map.register_demand import check_demand, check_outputs
 from polyloom.targets.tcpa.map.registers import bind_registers, feedback_demand
 from polyloom.targets.tcpa.map.relay import insert_relays, insert_relays_if_short
+from polyloom.targets.tcpa.map.rewrites.direct_reads import read_directly
+from polyloom.targets.tcpa.map.rewrites.fanout import split_fanout
+from polyloom.targets.tcpa.map.rewrites.streams import narrower_allocations
+from polyloom.targets.tcpa.map.rewrites.strength_reduction import reduce_divisions
+from polyloom.targets.tcpa.map.rewrites.unroll_choice import unroll_where_idle
 from polyloom.targets.tcpa.map.schedule import Scheduled, check_operations, list_schedules, recheck_schedule
-from polyloom.targets.tcpa.map.streams import narrower_allocations
-from polyloom.targets.tcpa.map.strength_reduction import reduce_divisions
 from polyloom.targets.tcpa.map.unit_balancing import balance_units
-from polyloom.targets.tcpa.map.unroll_choice import unroll_where_idle
 from polyloom.targets.tcpa.map.user_mapping import UserMapping, parse_mapping
 from polyloom.targets.tcpa.words.limits import extract_limits
 from polyloom.targets.tcpa.words.provenance_table import collect_origins

@@ -13,12 +13,12 @@ from polyloom.modulo.guards.bounds import recurrence_minimum
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, count_destinations
-from polyloom.targets.tcpa.map.direct_reads import read_directly
-from polyloom.targets.tcpa.map.fanout import split_fanout
+from polyloom.targets.tcpa.map.rewrites.direct_reads import read_directly
+from polyloom.targets.tcpa.map.rewrites.fanout import split_fanout
+from polyloom.targets.tcpa.map.rewrites.streams import count_streams
+from polyloom.targets.tcpa.map.rewrites.strength_reduction import reduce_divisions
+from polyloom.targets.tcpa.map.rewrites.unroll_choice import unroll_where_idle
 from polyloom.targets.tcpa.map.schedule import build_problem, safe_distance
-from polyloom.targets.tcpa.map.streams import count_streams
-from polyloom.targets.tcpa.map.strength_reduction import reduce_divisions
-from polyloom.targets.tcpa.map.unroll_choice import unroll_where_idle
 from polyloom.targets.tcpa.run import program as configured
 from polyloom.targets.tcpa.words import symbolic_file
 
@@ -59,7 +59,7 @@ def test_two_products_of_an_element_are_one_iteration() -> None:
     sizes, random = {"N": 5, "M": 6, "K": 7}, np.random.default_rng(1)
     shapes = {"a": (5, 7), "b": (7, 6), "x": (5, 6)}
     arrays = {n: random.standard_normal(s).astype(np.float32) for n, s in shapes.items()}
-    ran = configured.simulate(configured.instantiate(data, sizes, (2, 2), None), None, arrays, False)
+    ran = configured.simulate(configured.instantiate(data, sizes, (2, 2), None), None, arrays, False, None)
     assert ran.outputs["y"].tobytes() == interpret(program, sizes, arrays)["y"].tobytes()
 
 

@@ -21,9 +21,9 @@ from polyloom.sets import Condition
 from polyloom.sets.isl import from_set, parameter_set
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
+from polyloom.targets.tcpa.map.rewrites.streams import count_streams
+from polyloom.targets.tcpa.map.rewrites.unroll_choice import constant_extent
 from polyloom.targets.tcpa.map.schedule import build_problem, safe_distance
-from polyloom.targets.tcpa.map.streams import count_streams
-from polyloom.targets.tcpa.map.unroll_choice import constant_extent
 
 INTERVAL: Final = 4
 """Cycles from which on an iteration takes long."""

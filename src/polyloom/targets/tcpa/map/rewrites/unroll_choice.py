@@ -23,8 +23,8 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
 from polyloom.targets.tcpa.map.register_demand import shortage
+from polyloom.targets.tcpa.map.rewrites.streams import count_streams
 from polyloom.targets.tcpa.map.schedule import build_problem, make_axis_distance
-from polyloom.targets.tcpa.map.streams import count_streams
 from polyloom.transform.loop_shifting import shift_epilogue
 from polyloom.transform.unroll_and_jam import unroll_and_jam
 
