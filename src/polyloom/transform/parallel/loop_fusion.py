@@ -69,7 +69,9 @@ def _is_legal(nest: Nest, first: Sequence[Loop], second: Sequence[Loop]) -> bool
     for name in shared:
         if not nest[name].shape:
             # Each loop writes a scalar before it reads it, so that no iteration sees the other loop's.
-            if nest[name].role != "local" or any(upward_exposed(ls[-1].body, name) is not False for ls in (first, second)):
+            if nest[name].role != "local" or any(
+                upward_exposed(ls[-1].body, name) is not False for ls in (first, second)
+            ):
                 return False
             continue
         own = [r for r in touched[0] if r.name == name], [r for r in touched[1] if r.name == name]

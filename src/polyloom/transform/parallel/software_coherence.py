@@ -183,8 +183,8 @@ def touched_extents(
 
 
 def _separate_parts(work: Work, address: Affine, known: Mapping[str, Range]) -> Iterator[Affine]:
-    """Addresses for each iteration of a loop inside whose steps are longer than all that the worker touches in one, such
-    as rows of several matrices: one extent for all would be of lines that others own.
+    """Addresses for each iteration of a loop inside whose steps are longer than all that the worker touches in one,
+    such as rows of several matrices: one extent for all would be of lines that others own.
     """
     shared = work.loop.name if work.loop is not None else ""
     inner = {name: factor for name, factor in address.terms if name not in (*work.outer, FIRST, LAST)}

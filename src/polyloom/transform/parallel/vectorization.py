@@ -17,7 +17,7 @@ from polyloom.analysis.loop_dependences import LoopDependences
 from polyloom.analysis.loop_ranges import Range, trip_count
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Node, loop_nodes
 from polyloom.ir.numbers import WIDTH
-from polyloom.ir.operations import may_divide_by_zero
+from polyloom.ir.operations import ElementType, may_divide_by_zero
 from polyloom.ir.pla import Reference
 from polyloom.transform.parallel.machine import Machine
 
@@ -38,7 +38,7 @@ class VectorLoops:
     def __init__(self, dependences: LoopDependences, known: Mapping[str, Range], machine: Machine) -> None:
         self.dependences, self.known, self.machine, self.costs = dependences, known, machine, machine.costs
         storage = dependences.nest.storage
-        self.types = {s.name: s.dtype for s in storage}
+        self.types: dict[str, ElementType] = {s.name: s.dtype for s in storage}
         self.scalars = {s.name for s in storage if not s.shape and s.role == "local"}
         self.strides = {s.name: _row_major_strides(tuple(e.constant for e in s.shape)) for s in storage}
 

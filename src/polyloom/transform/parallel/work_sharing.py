@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 from polyloom.analysis.loop_dependences import LoopDependences
 from polyloom.analysis.loop_ranges import loop_ranges, trip_count
@@ -153,7 +154,7 @@ class _Sharing:
         if trip_count(loop, self.known) <= 1:
             return None
         # What counts is the busiest worker: lanes of its own iterations, or of loops inside.
-        units = -(-trip_count(loop, self.known) // found.unit)
+        units = ceil(trip_count(loop, self.known) / found.unit)
         chosen = self.vectors.choose_shared(loop, path, -(-units // self.machine.workers) * found.unit)
         return Work((loop,), found, outer, chosen.loops, self.registers((loop,), path))
 

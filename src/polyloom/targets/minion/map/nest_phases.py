@@ -17,6 +17,7 @@ from polyloom.ir import pla
 from polyloom.ir.nest import Apply, Assign, If, Loop, Nest, Node, Storage, accesses, assignments, loop_nodes
 from polyloom.ir.nest_interpret import nest_signature, storage_array
 from polyloom.ir.nest_rewrite import mentioned_symbols
+from polyloom.ir.operations import ElementType
 from polyloom.ir.plan import Phase, Plan
 from polyloom.sets import Condition
 from polyloom.targets.minion.map.phase_work import Work
@@ -37,7 +38,7 @@ def plan_nest_phases(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, tuple[Work
     if fp != "contract":
         return None
     nest = distribute_products(nest)
-    types = {storage.name: storage.dtype for storage in nest.storage}
+    types: dict[str, ElementType] = {storage.name: storage.dtype for storage in nest.storage}
     ranks = {storage.name: len(storage.shape) for storage in nest.storage}
     groups = list[tuple[tuple[Node, ...], Work | None]]()
     for node in nest.body:
@@ -53,7 +54,9 @@ def plan_nest_phases(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, tuple[Work
     shared = _shared_arrays(nest, [nodes for nodes, _ in groups])
     nests = [_phase_nest(nest, nodes, shared) for nodes, _ in groups]
     phases = tuple(_phase(own) for own in nests)
-    works = tuple(work or simd.nest_work(fuse_loops(own), fp, minions) for own, (_, work) in zip(nests, groups, strict=True))
+    works = tuple(
+        work or simd.nest_work(fuse_loops(own), fp, minions) for own, (_, work) in zip(nests, groups, strict=True)
+    )
     return _plan(nest, phases, shared), works
 
 

@@ -150,7 +150,9 @@ class _Batch:
         return _batch_code(self.multiplied(), tuple(self.settings(setting)), setting)
 
 
-def _place_part(reference: Reference, one: Axis, other: Axis, values: Mapping[str, int], setting: Setting) -> PlacedPart:
+def _place_part(
+    reference: Reference, one: Axis, other: Axis, values: Mapping[str, int], setting: Setting
+) -> PlacedPart:
     """Place of a part of an array."""
     whole = setting.arrays[reference.name]
     steps = whole.steps()
@@ -211,7 +213,9 @@ def _group_team(count: int, team: Team) -> Team:
     return Team(1 << (minions.bit_length() - 1))
 
 
-def _instance(m: Multiplied, number: int, own: Setting, *, setting: Setting, team: Team, groups: int, rounds: int) -> _Instance:
+def _instance(
+    m: Multiplied, number: int, own: Setting, *, setting: Setting, team: Team, groups: int, rounds: int
+) -> _Instance:
     """Product of a batch for its group. Tiles are packed in the scratchpad of the shire where groups are parts of
     shires, each group's products behind one another, and else in DRAM.
     """
@@ -222,7 +226,9 @@ def _instance(m: Multiplied, number: int, own: Setting, *, setting: Setting, tea
         per_shire = max(1, MINIONS_PER_SHIRE // team.minions)
         place = (group % per_shire * rounds + turn) * size
         is_near = team.minions <= MINIONS_PER_SHIRE and per_shire * rounds * size <= setting.scratchpad
-        p = replace(p, right=packed_tiles(OWN_SCRATCHPAD + place if is_near else setting.scratch + number * size, p.steps))
+        p = replace(
+            p, right=packed_tiles(OWN_SCRATCHPAD + place if is_near else setting.scratch + number * size, p.steps)
+        )
     p = _choose_height(p, team)
     return _Instance(own, p, source, team, number % groups * team.minions)
 

@@ -208,8 +208,8 @@ class Control:
         factor: tuple[int, int],
         moves: Callable[[int], list[str]],
     ) -> bool:
-        """Rounds of several vectors, or iterations: as many as interleave, since those that do not wait for each other's
-        results in turn, and of as many the most. False where registers suffice for none.
+        """Rounds of several vectors, or iterations: as many as interleave, since those do not wait for each other's
+        results, and of as many the most. False where registers suffice for none.
         """
         times, width = factor
         tried = list[tuple[int, Unrolling]]()

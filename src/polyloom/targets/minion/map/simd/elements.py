@@ -122,7 +122,12 @@ class Elements:
             source = "zero" if not number else "t1"
             self.text.add(*([] if not number else [f"li t1, {number}"]), f"fbcx.ps {register}, {source}")
             return
-        self.text.add(f"slli t1, s1, {SCRATCH_SHIFT}", f"li t2, {self.memory.scratch}", "add t1, t1, t2", f"flw.ps {register}, 0(t1)")
+        self.text.add(
+            f"slli t1, s1, {SCRATCH_SHIFT}",
+            f"li t2, {self.memory.scratch}",
+            "add t1, t1, t2",
+            f"flw.ps {register}, 0(t1)",
+        )
         if number != 1:
             spare = self.text.vectors.take()
             self.text.add(f"li t1, {number}", f"fbcx.ps {spare}, t1", f"fmul.pi {register}, {register}, {spare}")

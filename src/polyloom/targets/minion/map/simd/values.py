@@ -19,8 +19,8 @@ from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import BY_NAME, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
-from polyloom.targets.minion.map.simd.elements import Around, Elements
 from polyloom.targets.minion.map.simd import short_division as division
+from polyloom.targets.minion.map.simd.elements import Around, Elements
 from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT, Call
 from polyloom.targets.minion.map.simd.text import Text
 
