@@ -72,7 +72,7 @@ class SharedDimensionError(Exception):
         super().__init__(dimension)
         self.dimension, self.span = dimension, span
 
-    def renamed(self, names: Mapping[str, str]) -> SharedDimensionError:
+    def rename_dimension(self, names: Mapping[str, str]) -> SharedDimensionError:
         return SharedDimensionError(names.get(self.dimension, self.dimension), self.span)
 
 
@@ -140,7 +140,7 @@ class _Recomputer(Reader):
     def needed_dimensions(self, place: Sequence[Affine]) -> frozenset[str]:
         return frozenset(self.dimensions([name for form in place for name in sorted(form.symbols)]))
 
-    def radices_of(self, name: str, number: int) -> Radices:
+    def axis_radices(self, name: str, number: int) -> Radices:
         """Radices of an axis of a computed array; arguments are laid out as they are needed."""
         kept = self.kept.get(name)
         if kept is None:
@@ -149,7 +149,7 @@ class _Recomputer(Reader):
         inner = index_dimension(kept.index[number])
         if own or not inner.startswith("$"):
             return own
-        return value_radices(self.values[name], int(inner[1:]), self.radices_of)
+        return value_radices(self.values[name], int(inner[1:]), self.axis_radices)
 
     # Statements
 
@@ -205,7 +205,7 @@ class _Recomputer(Reader):
         # What only moves elements of computed arrays is no array of its own.
         if isinstance(again, Read | View):
             return self.term(again, place, needed)
-        leaf = self.array_at(name, place)
+        leaf = self.place_array(name, place)
         own = frozenset(map(index_dimension, leaf.index))
         return leaf if needed <= own else self.spread(again, leaf, place, needed)
 
@@ -216,7 +216,7 @@ class _Recomputer(Reader):
             return leaf
         return self.term(again, place, needed)
 
-    def array_at(self, name: str, place: Place) -> Leaf:
+    def place_array(self, name: str, place: Place) -> Leaf:
         """The array of a value at a place, defined once."""
         kept = self.kept[name]
         symbols = [*dict.fromkeys(s for form in place for s, _ in form.terms if s in self.sizes)]
@@ -224,13 +224,13 @@ class _Recomputer(Reader):
         numbers = {s: Affine.symbol(f"${n}") for n, s in enumerate(self.flat_digits(own))}
         key = name, (*(str(form.substitute(numbers)) for form in place), *(str(self.sizes[d]) for d in own))
         if key not in self.known:
-            self.known[key] = self.define_at(name, place, own, kept)
+            self.known[key] = self.define_place(name, place, own, kept)
         return Leaf(self.known[key], tuple(map(Affine.symbol, own)))
 
     def flat_digits(self, own: Sequence[str]) -> list[str]:
         return [digit for d in own for digit in self.digits.get(d, (d,))]
 
-    def define_at(self, name: str, place: Place, own: Sequence[str], kept: _Kept) -> str:
+    def define_place(self, name: str, place: Place, own: Sequence[str], kept: _Kept) -> str:
         """Definition of a value at a place, over new dimensions like `own`."""
         if len(self.definitions) >= _DEFINITIONS:
             refuse(
@@ -246,7 +246,7 @@ class _Recomputer(Reader):
         try:
             term = self.term(value, at, frozenset(names))
         except SharedDimensionError as shared:
-            raise shared.renamed({new: old for old, new in renamed.items()}) from None
+            raise shared.rename_dimension({new: old for old, new in renamed.items()}) from None
         extents = tuple(self.dims[d] for d in names)
         before = self.values
         # The definition's own name is a new one: the array's is that of all of its places.
@@ -283,7 +283,7 @@ class _Recomputer(Reader):
     def reduction(self, value: Reduce, at: Place, needed: frozenset[str]) -> Term:
         """Reduction along axes, of which each is a dimension."""
         extents = shape(value.source)
-        radices = [value_radices(value.source, n, self.radices_of) for n in range(len(extents))]
+        radices = [value_radices(value.source, n, self.axis_radices) for n in range(len(extents))]
         own = {n: self.fresh_place(extents[n], radices[n]) for n in value.axes}
         rest = iter(at)
         inner = tuple(own[n] if n in own else next(rest) for n in range(len(extents)))
@@ -301,7 +301,7 @@ class _Recomputer(Reader):
         known = dict(zip(value.result, at, strict=True))
         over = summed_labels(value)
         for label in over:
-            known[label] = self.fresh_place(extents[label], label_radices(value, label, self.radices_of))
+            known[label] = self.fresh_place(extents[label], label_radices(value, label, self.axis_radices))
         return self.unrolled_contraction(value, known, over, needed)
 
     def unrolled_contraction(
@@ -384,7 +384,7 @@ class _Recomputer(Reader):
         """Output whose array is defined over new dimensions."""
         unit = Affine((), 1)
         place = tuple(
-            Affine() if extent == unit else self.fresh_place(extent, self.radices_of(held.name, n))
+            Affine() if extent == unit else self.fresh_place(extent, self.axis_radices(held.name, n))
             for n, extent in enumerate(extents)
         )
         try:

@@ -47,7 +47,7 @@ def array_signature(program: ArrayProgram, nest: Nest, stages: Program, views: V
     return plan_signature(plan, nest)
 
 
-def whole_array_signature(program: ArrayProgram, nest: Nest) -> Signature:
+def program_signature(program: ArrayProgram, nest: Nest) -> Signature:
     """Signature of a program of array statements in a row: a result that is stored whole before it is read need not be
     given.
     """

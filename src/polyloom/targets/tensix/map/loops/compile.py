@@ -17,7 +17,7 @@ from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, check_stream, stream_areas
-from polyloom.targets.tensix.map.loops.dram.paging import Paged, await_arguments, page_areas, read_arguments
+from polyloom.targets.tensix.map.loops.dram.page_areas import Paged, await_arguments, page_areas, read_arguments
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
 from polyloom.targets.tensix.map.loops.fused import threads as fused
 from polyloom.targets.tensix.map.loops.fused.plan import (

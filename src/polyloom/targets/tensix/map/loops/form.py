@@ -35,7 +35,7 @@ from polyloom.targets.forms import loops
 from polyloom.targets.forms.loops import EQUATIONS
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
-from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays, whole_array_signature
+from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays, program_signature
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
@@ -188,7 +188,7 @@ def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written,
         "loops",
         vectors,
         function.path,
-        whole_array_signature(arrays, nest),
+        program_signature(arrays, nest),
         nest_oracles(nest, function.reference, program, vectors),
         perf_counter() - start,
         texts=source_texts([arrays.span]),
