@@ -12,8 +12,8 @@ from polyloom.frontend.pla import parse
 from polyloom.ir import pla_verify
 from polyloom.ir.interpret import interpret
 from polyloom.ir.pla import Program
-from polyloom.transform.loop_shifting import shift_epilogue
-from polyloom.transform.unroll_and_jam import unroll_and_jam
+from polyloom.transform.pla.loop_shifting import shift_epilogue
+from polyloom.transform.pla.unroll_and_jam import unroll_and_jam
 
 PRODUCT = """parameter N >= 1, M >= 1, K >= 1
 input a[N, K]: f32, b[K, M]: f32, x[N, M]: f32

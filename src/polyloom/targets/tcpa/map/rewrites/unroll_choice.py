@@ -25,8 +25,8 @@ from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_po
 from polyloom.targets.tcpa.map.register_demand import shortage
 from polyloom.targets.tcpa.map.rewrites.streams import count_streams
 from polyloom.targets.tcpa.map.schedule import build_problem, make_axis_distance
-from polyloom.transform.loop_shifting import shift_epilogue
-from polyloom.transform.unroll_and_jam import unroll_and_jam
+from polyloom.transform.pla.loop_shifting import shift_epilogue
+from polyloom.transform.pla.unroll_and_jam import unroll_and_jam
 
 FACTORS: Final = (2, 4)
 """Iterations in one, each tried where the one before was better."""
