@@ -20,8 +20,8 @@ from polyloom.transform.parallel.array_expansion import expand_arrays
 from polyloom.transform.parallel.loop_distribution import distribute_loops
 from polyloom.transform.parallel.loop_interchange import interchange_loops
 from polyloom.transform.parallel.machine import Machine
-from polyloom.transform.parallel.outermost_loop import move_outermost
 from polyloom.transform.parallel.parallel_reductions import parallelize_reductions
+from polyloom.transform.parallel.restructuring.outermost_loop import move_outermost
 
 
 def arrangement_passes(machine: Machine, *, reassociate: bool) -> tuple[Pass[Any, Any], ...]:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from polyloom.analysis.strided_products import match_product
 from polyloom.ir import pla
 from polyloom.ir.nest import Apply, Assign, If, Loop, Nest, Node, Storage, accesses, assignments, loop_nodes
 from polyloom.ir.nest_interpret import nest_signature, storage_array
@@ -24,8 +23,9 @@ from polyloom.targets.minion.map.phase_work import Work
 from polyloom.targets.minion.map.product.batch import batch_work
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.options import Fp
-from polyloom.transform.parallel.loop_fusion import fuse_loops
-from polyloom.transform.parallel.product_distribution import distribute_products
+from polyloom.transform.parallel.restructuring.loop_fusion import fuse_loops
+from polyloom.transform.parallel.restructuring.product_distribution import distribute_products
+from polyloom.transform.parallel.restructuring.strided_products import match_product
 
 _FEWEST: Final = 2
 """Products, at least: of one alone, stages or the dataflow of equations make more."""

@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 
 from polyloom.analysis.contraction import Contraction, Matrix
-from polyloom.analysis.strided_products import Axis, StridedProduct, loop_axis, part_index
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Reference
@@ -43,6 +42,7 @@ from polyloom.targets.minion.map.product.tile_selection import lower_blocks
 from polyloom.targets.minion.memory_map import LINE, OWN_SCRATCHPAD
 from polyloom.targets.minion.words.layout import PlacedPart
 from polyloom.targets.minion.words.tiles import ROWS, TILE, Tiles
+from polyloom.transform.parallel.restructuring.strided_products import Axis, StridedProduct, loop_axis, part_index
 
 MOST: Final = 64
 """Products of a batch: each has code of its own."""

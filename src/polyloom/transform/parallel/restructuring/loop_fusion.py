@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polyloom.analysis.privatizable import upward_exposed
-from polyloom.analysis.strided_products import enclosing_loops
 from polyloom.ir.nest import Loop, Nest, Node, Storage, accesses, assignments, cell, loops
 from polyloom.ir.nest_rewrite import Rewriter, substitute_symbols
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
+from polyloom.transform.parallel.restructuring.strided_products import enclosing_loops
 
 
 def fuse_loops(nest: Nest) -> Nest:

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from polyloom.analysis.loop_ranges import constant_bounds
 from polyloom.analysis.privatizable import privatizable
-from polyloom.analysis.strided_products import enclosing_loops
 from polyloom.ir.nest import Loop, Nest, Node
 from polyloom.transform.parallel.block_partition import block_partition
 from polyloom.transform.parallel.loop_distribution import DependenceRewriter
 from polyloom.transform.parallel.machine import Machine
+from polyloom.transform.parallel.restructuring.strided_products import enclosing_loops
 
 
 def move_outermost(nest: Nest, machine: Machine) -> Nest:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyloom.analysis.strided_products import enclosing_loops, match_product, match_sum
 from polyloom.ir.nest import Assign, Cell, Loop, Nest, Node, Storage, accesses, assignments, cell, taken_names
 from polyloom.ir.nest_rewrite import Copy, Rewriter
 from polyloom.ir.pla import Reference
 from polyloom.names import fresh_name
 from polyloom.sets import Affine
+from polyloom.transform.parallel.restructuring.strided_products import enclosing_loops, match_product, match_sum
 
 
 def distribute_products(nest: Nest) -> Nest:
