@@ -24,7 +24,7 @@ def f(A: pl.f32[N, M], x: pl.f32[N], b: pl.i32[N], c: pl.i8[N], alpha: pl.f32, n
 BODIES: dict[str, str] = {
     "while": "while alpha > 0.5:\n    x[0] = 1.0",
     "unsupported_function": "for i in range(N):\n    x[i] = math.erf(x[i])",
-    "print": "for i in range(N):\n    print(i)",
+    "print": "for i in range(N):\n    print(x)",
     "recursion": "f(A, x, b, c, alpha, n)",
     "list": "for i in range(N):\n    v = [x[i]]",
     "whole_array": "for i in range(N):\n    x[i] = x",

@@ -202,6 +202,8 @@ class Kernel:
     @cached_property
     def _resolved_function(self) -> Function:
         text, node = find_definition(self.function)
+        # What cannot be printed is refused with the rest, though no code comes of it.
+        read_prints(text, node)
         return self._resolve(text, remove_prints(node))
 
     def _resolve(self, text: Text, node: ast.FunctionDef) -> Function:
