@@ -94,7 +94,9 @@ def _areas(found: Account, columns: Sequence[Mapping[Category, int]]) -> Iterato
         # One command for neighbours of one height: a page of a long run is no larger.
         ends = [n for n in range(1, len(tops) + 1) if n == len(tops) or tops[n] != tops[n - 1]]
         path = "".join(f"V{tops[end - 1]}H{end}" for end in ends)
-        yield f'<path class="{_COLOURS[names[number]]}" d="M0 {_HEIGHT}{path}V{_HEIGHT}z"><title>{names[number]} {percent(found, found.categories[names[number]])}</title></path>'
+        name = names[number]
+        told = f"<title>{name} {percent(found, found.categories[name])}</title>"
+        yield f'<path class="{_COLOURS[name]}" d="M0 {_HEIGHT}{path}V{_HEIGHT}z">{told}</path>'
 
 
 def _profile(found: Account, name: str, text: str) -> str:
