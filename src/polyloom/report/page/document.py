@@ -41,6 +41,9 @@ def asset(name: str) -> str:
     """A style sheet or script beside this file, without comments, indentation and blanks around punctuation."""
     text = files("polyloom.report.page").joinpath(name).read_text(encoding="utf-8")
     # Comments explain to whoever reads the file, and would be in every page that is made.
+    if name.endswith(".css"):
+        # Spaces around marks of CSS mean nothing, and no string here has any (CSS Syntax 3, section 4.3).
+        text = sub(r" ?([{};]) ", r"\1", text).replace(": ", ":")
     bare = sub(r"^\s*//.*\n|^\s*/\*[^*]*\*/\s*\n", "", text, flags=MULTILINE)
     text = "".join(f"{line.strip()}\n" for line in bare.splitlines() if line.strip())
     if name.endswith(".css"):

@@ -112,20 +112,3 @@ for (const each of all("details[data-z]"))
     each.querySelector("noscript").remove();
     delete each.dataset.z;
   }, { once: true });
-
-// Areas over time: the shares of the column under the pointer, from the heights of the areas, the lowest first.
-for (const each of all(".stacked")) {
-  const { width, height } = each.viewBox.baseVal;
-  each.onpointermove = (event) => {
-    const box = each.getBoundingClientRect(), n = Math.floor((event.clientX - box.left) / box.width * width);
-    let below = height;
-    const told = all("path", each).reverse().map((path) => {
-      const top = [...path.getAttribute("d").matchAll(/V(\d+)H(\d+)/g)].find(([, , end]) => end > n)?.[1] ?? below;
-      const share = Math.round(100 * (below - top) / height), name = path.textContent.replace(/ [\d.]+ %$/, "");
-      below = top;
-      return share ? `${name} ${share} %` : "";
-    });
-    tell.textContent = `from ${n * each.dataset.s} on: ${told.filter(Boolean).join(", ")}`;
-  };
-  each.onpointerleave = () => tell.textContent = "";
-}

@@ -17,7 +17,8 @@ _COLOURS: Final[Mapping[Category, str]] = {name: f"k{n}" for n, name in enumerat
 """Classes of the style sheet, one for each class of cycles."""
 _AROUND: Final = 3
 _WIDTH: Final = 720
-_HEIGHT: Final = 250
+_COLUMNS: Final = 48
+_HEIGHT: Final = 50
 """Steps of height of a picture: what is less than half of one has no place."""
 
 
@@ -62,17 +63,24 @@ def _details(found: Account, name: Category) -> str:
 
 
 def _timeline(found: Account) -> str:
-    """Stacked areas by class, work lowest; what is under the pointer is told at the foot of the window (page.js)."""
+    """Stacked areas by class, work lowest; a title tells the class."""
     if found.timeline is None:
         return ""
-    columns, step = found.timeline.slices, found.timeline.step
+    together = -(-len(found.timeline.slices) // _COLUMNS)
+    columns, step = _join_columns(found.timeline.slices, together), found.timeline.step * together
     size = f'viewBox="0 0 {len(columns)} {_HEIGHT}" preserveAspectRatio="none" width="{_WIDTH}" height="96"'
     label = f"classes over time, {step:,} {found.counts} in a column"
     areas = "".join(_areas(found, columns))
     return (
-        f'<h3>Over time</h3><svg class="stacked" role="img" aria-label="{label}" data-s="{step}" {size}>{areas}</svg>'
+        f'<h3>Over time</h3><svg class="stacked" role="img" aria-label="{label}" {size}>{areas}</svg>'
         f'<p class="note">From left to right {found.cycles:,} {found.counts}; a column has {step:,}.</p>'
     )
+
+
+def _join_columns(columns: Sequence[Mapping[Category, int]], together: int) -> list[Mapping[Category, int]]:
+    """Columns of which so many neighbours are one."""
+    starts = range(0, len(columns), together)
+    return [{name: sum(c.get(name, 0) for c in columns[n : n + together]) for name in CATEGORIES} for n in starts]
 
 
 def _areas(found: Account, columns: Sequence[Mapping[Category, int]]) -> Iterator[str]:
@@ -86,8 +94,9 @@ def _areas(found: Account, columns: Sequence[Mapping[Category, int]]) -> Iterato
         # One command for neighbours of one height: a page of a long run is no larger.
         ends = [n for n in range(1, len(tops) + 1) if n == len(tops) or tops[n] != tops[n - 1]]
         path = "".join(f"V{tops[end - 1]}H{end}" for end in ends)
-        title = f"{names[number]} {percent(found, found.categories[names[number]])}"
-        yield f'<path class="{_COLOURS[names[number]]}" d="M0 {_HEIGHT}{path}V{_HEIGHT}z"><title>{title}</title></path>'
+        name = names[number]
+        told = f"<title>{name} {percent(found, found.categories[name])}</title>"
+        yield f'<path class="{_COLOURS[name]}" d="M0 {_HEIGHT}{path}V{_HEIGHT}z">{told}</path>'
 
 
 def _profile(found: Account, name: str, text: str) -> str:
