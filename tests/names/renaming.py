@@ -27,7 +27,7 @@ def renaming(random: Random, text: str, names: Sequence[str], made: Sequence[str
     return chosen
 
 
-def rename_dimension(text: str, names: Mapping[str, str]) -> str:
+def renamed(text: str, names: Mapping[str, str]) -> str:
     """The text with other names, whole words at a time."""
     return re.sub(r"(?<![.\w])\w+\b(?!\")", lambda word: names.get(word[0], word[0]), text)
 

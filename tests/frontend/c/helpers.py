@@ -22,7 +22,7 @@ def canonical(nest: Nest) -> Nest:
     return renamed(nest, {}, nest.name)
 
 
-def rename_dimension(nest: Nest, names: Mapping[str, str], name: str) -> Nest:
+def renamed(nest: Nest, names: Mapping[str, str], name: str) -> Nest:
     """`nest` under another name, with other names for parameters and loops; parameters are sorted, locals stand
     last."""
     forms = {old: Affine.symbol(new) for old, new in names.items()}
