@@ -39,6 +39,16 @@ for 0 <= i < N and 0 <= j < M do
   s[i, j] = s[i - 1, j] + s[i, j - 1] if i >= 1 and j = M - 1 and j >= 2
   y[i, j] = s[i, j]
 """
+FACES = """parameter N >= 1, M >= 1, K >= 1
+input a[N, M]: f32
+output y[N]: f32
+for 0 <= i < N and 0 <= j < M do
+  s[i, j] = a[i, j] if j = M - 1
+  s[i, j] = s[i, j + 1] + a[i, j] if j < M - 1
+  r[i, j] = s[i, j] * s[i, j] if j = 0
+  q[i, j] = r[i, j] + s[i, j] if j = 0
+  y[i] = q[i, j] if j = 0
+"""
 
 
 def outputs(program: Program, sizes: tuple[int, int, int]) -> bytes:
@@ -59,6 +69,17 @@ def test_bits_stay(case: tuple[str, str], factor: int, sizes: tuple[int, int, in
     made = unroll_and_jam(program, case[1], factor)
     pla_verify.verify(made)
     assert outputs(made, sizes) == outputs(program, sizes)
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_copies_without_iterations_leave_no_variables(factor: int) -> None:
+    program = parse(FACES, "faces.pla")
+    made = unroll_and_jam(program, "j", factor)
+    pla_verify.verify(made)
+    # Of what is computed on a constant face alone, the copy of that face is the only one.
+    assert {"r", "q"} <= {v.name for v in made.variables}
+    assert len(made.variables) == factor + 2
+    assert all(outputs(made, (2, m, 1)) == outputs(program, (2, m, 1)) for m in range(1, 5))
 
 
 @settings(max_examples=8)

@@ -36,7 +36,7 @@ def unroll_and_jam(program: Program, dimension: str, factor: int) -> Program:
         ),
         equations=tuple(e for e in equations if e.condition.pieces),
     )
-    return _forward_moves(made, {e.name for e in program.equations})
+    return _forward_moves(_drop_undefined(made), {e.name for e in program.equations})
 
 
 class _Copies:
@@ -84,6 +84,22 @@ class _Copies:
 def _copy_names(names: Sequence[str], taken: set[str], factor: int) -> dict[tuple[str, int], str]:
     """Names of copies: those of residue 0 stay."""
     return {(n, r): fresh_name(n, taken, dotted_name) if r else n for n in names for r in range(factor)}
+
+
+def _drop_undefined(program: Program) -> Program:
+    """Copies of what is computed on a constant face alone have no iterations: the program without variables that no
+    equation defines. Who reads such a one has none either, since every instance that is read is defined."""
+    while undefined := {v.name for v in program.variables} - {e.target.name for e in program.equations}:
+        program = replace(
+            program,
+            variables=tuple(v for v in program.variables if v.name not in undefined),
+            equations=tuple(e for e in program.equations if undefined.isdisjoint(_names_read(e))),
+        )
+    return program
+
+
+def _names_read(equation: Equation) -> set[str]:
+    return {o.name for o in equation.operands if isinstance(o, Reference)}
 
 
 def _forward_moves(program: Program, kept: set[str]) -> Program:

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from tests.transform.test_unroll_and_jam import PRODUCT
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
 from polyloom.ir.interpret import interpret
 from polyloom.modulo.guards.bounds import recurrence_minimum
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
+from polyloom.targets.tcpa.map.allocate import list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, count_destinations
 from polyloom.targets.tcpa.map.rewrites.direct_reads import read_directly
 from polyloom.targets.tcpa.map.rewrites.fanout import split_fanout
@@ -21,6 +23,7 @@ from polyloom.targets.tcpa.map.rewrites.unroll_choice import unroll_where_idle
 from polyloom.targets.tcpa.map.schedule import build_problem, safe_distance
 from polyloom.targets.tcpa.run import program as configured
 from polyloom.targets.tcpa.words import symbolic_file
+from polyloom.transform.pla.unroll_and_jam import unroll_and_jam
 
 WIDE = machine_file.load("wide")
 QUOTIENTS = """parameter N >= 1
@@ -75,6 +78,17 @@ def test_streams_are_not_doubled() -> None:
     program = parse(text, "streams.pla")
     assert count_streams(program, {"a"}) == 1
     assert unroll_where_idle(program, WIDE) is program
+
+
+def test_copies_keep_a_scan_order() -> None:
+    """A value that comes from the right below: two rows in one would have to run left to right and back."""
+    text = PRODUCT.replace("if i = 0", "if i = 0 or j = M - 1")
+    text = text.replace("v[i - 1, j, k] if i >= 1", "v[i - 1, j + 1, k] if i >= 1 and j < M - 1")
+    program = parse(text, "skewed.pla")
+    made = unroll_where_idle(program, WIDE)
+    assert list_scan_orders(build_graph(made))
+    with pytest.raises(PolyloomError, match="PL0402"):
+        list_scan_orders(build_graph(unroll_and_jam(program, "i", 2)))
 
 
 def test_of_two_chains_one_is_read_directly() -> None:

@@ -20,9 +20,9 @@ from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.map.allocate import list_scan_orders
+from polyloom.targets.tcpa.map.allocate import is_orderable, list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
-from polyloom.targets.tcpa.map.register_demand import shortage
+from polyloom.targets.tcpa.map.register_demand import distant_reads, shortage
 from polyloom.targets.tcpa.map.rewrites.streams import count_streams
 from polyloom.targets.tcpa.map.schedule import build_problem, make_axis_distance
 from polyloom.transform.pla.loop_shifting import shift_epilogue
@@ -70,10 +70,15 @@ def _unrolled_programs(program: Program, factor: int, machine: Machine) -> Itera
     are."""
     for dimension in _dimensions(program):
         made = unroll_and_jam(program, dimension, factor)
-        if len(made.equations) <= EQUATIONS and not shortage(made, machine):
+        if len(made.equations) <= EQUATIONS and _has_scan_order(made) and not shortage(made, machine):
             interval, divided = _interval(made, machine) / factor, _divides(program, dimension, factor)
             # Conditions that an extent be divisible make more classes of iterations; reuse makes a body shorter.
             yield _Unrolled(made, interval, (interval, not divided, len(made.equations)))
+
+
+def _has_scan_order(program: Program) -> bool:
+    """Whether dependences, of which copies hand over some the other way round, leave a scan order."""
+    return is_orderable({d for _, d in distant_reads(program)}, len(program.dimensions))
 
 
 def _interval(program: Program, machine: Machine) -> int:
