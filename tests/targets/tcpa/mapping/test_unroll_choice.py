@@ -11,6 +11,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
 from polyloom.ir.interpret import interpret
 from polyloom.modulo.guards.bounds import recurrence_minimum
+from polyloom.sets.bounds import enclosing_bounds
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.map.allocate import list_scan_orders
@@ -36,6 +37,18 @@ for 0 <= i < N and 0 <= j < 64 do
   v[i, j] = v[i - 1, j] if i >= 1
   q[i, j] = x[i, j] / u[i, j]
   y[i, j] = q[i, j] * v[i, j]
+"""
+BAND = """parameter N >= 1, M >= 1, K >= 1
+input a[N, K]: f32, b[M, K]: f32
+output y[N, M]: f32
+for 0 <= i < N and 0 <= j < M and 0 <= k < K and i - j <= 1 and j - i <= 2 do
+  u[i, j, k] = a[i, k] if j = 0 or i - j = 1
+  u[i, j, k] = u[i, j - 1, k] if j >= 1 and i <= j
+  v[i, j, k] = b[j, k] if i = 0 or j - i = 2
+  v[i, j, k] = v[i - 1, j, k] if i >= 1 and j - i <= 1
+  s[i, j, k] = u[i, j, k] * v[i, j, k] if k = 0
+  s[i, j, k] = madd(u[i, j, k], v[i, j, k], s[i, j, k - 1]) if k >= 1
+  y[i, j] = s[i, j, k] if k = K - 1
 """
 POLYNOMIAL = """parameter N >= 1
 input x[N]: f32
@@ -89,6 +102,22 @@ def test_copies_keep_a_scan_order() -> None:
     assert list_scan_orders(build_graph(made))
     with pytest.raises(PolyloomError, match="PL0402"):
         list_scan_orders(build_graph(unroll_and_jam(program, "i", 2)))
+
+
+def test_extents_stay_quotients() -> None:
+    made = unroll_where_idle(parse(BAND, "band.pla"), WIDE)
+    for dimension in made.dimensions:
+        enclosing_bounds(made.space, made.dimensions, made.parameters, made.assumptions, dimension)
+    compile_program(parse(BAND, "band.pla"), WIDE, candidates=1)
+
+
+@pytest.mark.parametrize(("extent", "unrolled"), [(2, False), (6, False), (8, True)])
+def test_short_dimensions_keep_their_elements(extent: int, unrolled: bool) -> None:
+    text = PRODUCT.replace("i < N", f"i < {extent}").replace("j < M", f"j < {extent}").replace("k < K", "k < 4")
+    text = text.replace("[N, M]", f"[{extent}, {extent}]").replace("[N, K]", f"[{extent}, 4]")
+    text = text.replace("[K, M]", f"[4, {extent}]").replace("k = K - 1", "k = 3")
+    program = parse(text, "product.pla")
+    assert (unroll_where_idle(program, WIDE) is not program) == unrolled
 
 
 def test_of_two_chains_one_is_read_directly() -> None:

@@ -16,9 +16,12 @@ from typing import Final
 
 import islpy as isl
 
+from polyloom.diagnostics import PolyloomError
 from polyloom.ir.pla import Program
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
+from polyloom.sets import Condition
+from polyloom.sets.bounds import enclosing_bounds
 from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import is_orderable, list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
@@ -34,6 +37,9 @@ GAIN: Final = 4 / 3
 """A shorter interval is worth the longer program from here on."""
 EQUATIONS: Final = 40
 """Of a program that is unrolled, at most: registers are short in longer ones."""
+SHORTEST: Final = 4
+"""Iterations that a dimension of a constant extent keeps, at least: the elements of a small region's line want one
+each, and where some have none, a longer body takes longer."""
 
 
 def unroll_where_idle(program: Program, machine: Machine) -> Program:
@@ -68,9 +74,10 @@ class _Unrolled:
 def _unrolled_programs(program: Program, factor: int, machine: Machine) -> Iterator[_Unrolled]:
     """The program unrolled along each dimension, where it is neither too long nor needs more registers than there
     are."""
-    for dimension in _dimensions(program):
+    for dimension in _dimensions(program, factor):
         made = unroll_and_jam(program, dimension, factor)
-        if len(made.equations) <= EQUATIONS and _has_scan_order(made) and not shortage(made, machine):
+        fits = len(made.equations) <= EQUATIONS and not shortage(made, machine)
+        if fits and _has_scan_order(made) and _has_bounds(made):
             interval, divided = _interval(made, machine) / factor, _divides(program, dimension, factor)
             # Conditions that an extent be divisible make more classes of iterations; reuse makes a body shorter.
             yield _Unrolled(made, interval, (interval, not divided, len(made.equations)))
@@ -79,6 +86,18 @@ def _unrolled_programs(program: Program, factor: int, machine: Machine) -> Itera
 def _has_scan_order(program: Program) -> bool:
     """Whether dependences, of which copies hand over some the other way round, leave a scan order."""
     return is_orderable({d for _, d in distant_reads(program)}, len(program.dimensions))
+
+
+def _has_bounds(program: Program) -> bool:
+    """Whether extents are still quotients of affine expressions: in a band, an odd extent of one dimension may cut off
+    the other one's last iteration (PL0201), which is no mistake of the user."""
+    space = Condition(tuple(dict.fromkeys(p for e in program.equations for p in e.condition.pieces)))
+    try:
+        for dimension in program.dimensions:
+            enclosing_bounds(space, program.dimensions, program.parameters, program.assumptions, dimension)
+    except PolyloomError:
+        return False
+    return True
 
 
 def _interval(program: Program, machine: Machine) -> int:
@@ -98,11 +117,12 @@ def _has_many_units(program: Program, machine: Machine) -> bool:
     return all(len(machine.find_units(e.operation, e.dtype)) > 1 for e in program.equations)
 
 
-def _dimensions(program: Program) -> Iterator[str]:
-    """Dimensions along which there is more than one iteration."""
+def _dimensions(program: Program, factor: int) -> Iterator[str]:
+    """Dimensions along which there is more than one iteration, and where the extent is constant, enough of them."""
     points = condition_points(program, program.space)
     for n, name in enumerate(program.dimensions):
-        if not points.plain_get_val_if_fixed(isl.dim_type.set, n).is_int():
+        fixed, extent = points.plain_get_val_if_fixed(isl.dim_type.set, n), constant_extent(program, n)
+        if not fixed.is_int() and not 0 < extent < SHORTEST * factor:
             yield name
 
 
