@@ -37,3 +37,53 @@ def test_products_of_heads_are_phases(tokens: int) -> None:
     wanted = np.einsum("hij,jhd->ihd", weights / weights.sum(axis=-1, keepdims=True), v.reshape(-1, 2, 16))
     assert np.abs(run.outputs["result"] - wanted).max() < 1e-5 * np.abs(wanted).max()
     assert run.data["phases"] == ["product", "simd", "product"]
+
+
+@pl.kernel
+def parts(
+    a: pl.f32[20, 20], b: pl.f32[20, 20], c: pl.i8[20, 20], d: pl.i8[20, 20], e: pl.f32[20, 20], f: pl.f32[20, 20],
+    g: pl.f32[20, 20], h: pl.i32[20, 20], x: pl.f32[20],
+) -> None:  # fmt: skip
+    for i in range(20):
+        for j in range(17):  # a result that ends within a line, which its array goes on in
+            e[i, j] = 0.0
+            for k in range(20):
+                e[i, j] += a[i, k] * b[k, j]
+    for i in range(20):
+        for j in range(20):  # factors that begin within a line
+            f[i, j] = 0.0
+            for k in range(3, 20):
+                f[i, j] += a[i, k] * b[j, k]
+    for i in range(20):
+        for j in range(20):  # bytes behind the depth within a word
+            h[i, j] = 0
+            for k in range(18):
+                h[i, j] += pl.i32(c[i, k]) * pl.i32(d[k, j])
+    for i in range(20):
+        x[i] = 0.0
+        for j in range(20):
+            x[i] = max(x[i], e[i, j])
+    for i in range(20):
+        for j in range(16):  # whole lines
+            g[i, j] = 0.0
+            for k in range(16, 20):
+                g[i, j] += a[i, k] * b[k, j]
+    for i in range(20):
+        for j in range(16, 20):
+            g[i, j] = 0.0
+            for k in range(20):
+                g[i, j] += a[k, i] * b[k, j]
+
+
+def test_parts_that_are_no_whole_lines_are_loops() -> None:
+    random = np.random.default_rng(0)
+    given = {name: random.integers(-3, 4, (20, 20)).astype(np.float32) for name in "abefg"}
+    given |= {name: random.integers(-3, 4, (20, 20)).astype(np.int8) for name in "cd"}
+    wide, a, b = {name: array.astype(np.int32) for name, array in given.items()}, given["a"], given["b"]
+    run = pl.compile(parts, on="minion:2").run(**given, h=np.zeros((20, 20), np.int32), x=np.zeros(20, np.float32))
+    assert run.data["phases"] == ["simd", "product", "product"]
+    wanted = np.concatenate([(a @ b)[:, :17], given["e"][:, 17:]], axis=1)
+    assert np.array_equal(run.outputs["e"], wanted)
+    assert np.array_equal(run.outputs["f"], a[:, 3:] @ b[:, 3:].T)
+    assert np.array_equal(run.outputs["h"], wide["c"][:, :18] @ wide["d"][:18])
+    assert np.array_equal(run.outputs["g"], np.concatenate([a[:, 16:] @ b[16:, :16], a.T @ b[:, 16:]], axis=1))

@@ -39,11 +39,11 @@ def plan_nest_phases(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, tuple[Work
         return None
     nest = distribute_products(nest)
     types: dict[str, ElementType] = {storage.name: storage.dtype for storage in nest.storage}
-    ranks = {storage.name: len(storage.shape) for storage in nest.storage}
+    shapes = {storage.name: storage.shape for storage in nest.storage}
     groups = list[tuple[tuple[Node, ...], Work | None]]()
     for node in nest.body:
         found = match_product(node)
-        work = None if found is None else batch_work(found, types, ranks, fp)
+        work = None if found is None else batch_work(found, types, shapes, fp)
         if work is None and groups and groups[-1][1] is None:
             groups[-1] = (*groups[-1][0], node), None
         else:

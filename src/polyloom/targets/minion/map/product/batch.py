@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 
 from polyloom.analysis.contraction import Contraction, Matrix
-from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Reference
 from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
@@ -37,9 +36,10 @@ from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import FP32, INT8, KINDS, Kind, packed_tiles
 from polyloom.targets.minion.map.product.pack_tiles import Packing, packing_loop
 from polyloom.targets.minion.map.product.predict import cycles
+from polyloom.targets.minion.map.product.strided_parts import Shapes, fills_words, fits_lines
 from polyloom.targets.minion.map.product.tensor_assembly import li
 from polyloom.targets.minion.map.product.tile_selection import lower_blocks
-from polyloom.targets.minion.memory_map import LINE, OWN_SCRATCHPAD
+from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
 from polyloom.targets.minion.words.layout import PlacedPart
 from polyloom.targets.minion.words.tiles import ROWS, TILE, Tiles
 from polyloom.transform.parallel.restructuring.strided_products import Axis, StridedProduct, loop_axis, part_index
@@ -53,11 +53,9 @@ _CONTRACTION: Final = Contraction(
 """Product of parts, by the names that they have in a setting."""
 
 
-def batch_work(
-    found: StridedProduct, types: Mapping[str, ElementType], ranks: Mapping[str, int], fp: str
-) -> Work | None:
-    """Work of products; None where only other arithmetic computes them, or parts do not begin at whole lines. `ranks`
-    are the dimensions of arrays.
+def batch_work(found: StridedProduct, types: Mapping[str, ElementType], shapes: Shapes, fp: str) -> Work | None:
+    """Work of products; None where only other arithmetic computes them, or parts are not whole lines. `shapes` are
+    those of arrays.
     """
     kind = KINDS.get((types[found.left.name], types[found.right.name], found.widened))
     # Sums of halves are rounded in no order that the source could have.
@@ -66,14 +64,8 @@ def batch_work(
     result = types[found.result.name]
     if result != ("i32" if kind is INT8 else "f32") or not 1 <= found.instances <= MOST:
         return None
-    named = {_LEFT: (found.row, found.depth), _RIGHT: (found.depth, found.column), _RESULT: (found.row, found.column)}
-    references = {_LEFT: found.left, _RIGHT: found.right, _RESULT: found.result}
-    for name, reference in references.items():
-        loops = [loop.name for loop in named[name]]
-        if len(reference.index) != ranks[reference.name] or not _begins_at_lines(
-            reference, loops, NUMPY[types[reference.name]].itemsize, is_result=name == _RESULT
-        ):
-            return None
+    if not fits_lines(found, types, shapes) or not fills_words(found, types, shapes):
+        return None
     if kind is INT8 and _last_symbol(found.right) != found.column.name:
         return None
     made = _Batch(found, kind, fp)
@@ -82,22 +74,6 @@ def batch_work(
 
 def _last_symbol(reference: Reference) -> str:
     return next((name for name, _ in reference.index[-1].terms), "")
-
-
-def _begins_at_lines(reference: Reference, loops: Sequence[str], size: int, *, is_result: bool) -> bool:
-    """Whether a part is a matrix of whole lines: one of its loops steps along neighbours in memory, from a multiple of
-    64 bytes on, and the other along rows (manual, chapter 9: addresses of loads and stores).
-    """
-    *outer, last = reference.index
-    inner = [name for name in loops if last.coefficient(name)]
-    if len(inner) != 1 or last.coefficient(inner[0]) != 1 or (is_result and inner[0] != loops[1]):
-        return False
-    across = [form.coefficient(name) for form in outer for name in loops if form.coefficient(name)]
-    if across != [1] or any(form.coefficient(inner[0]) for form in outer):
-        return False
-    elements = LINE // size
-    rest = [c for name, c in last.terms if name != inner[0]]
-    return all(c % elements == 0 for c in (*rest, last.constant))
 
 
 @dataclass(frozen=True, slots=True)

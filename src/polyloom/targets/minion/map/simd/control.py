@@ -314,8 +314,10 @@ class Control:
         everywhere = [(r, w) for a in assignments(loop.body) for r, w in _accesses(a)]
         # Only what every iteration executes may be loaded before the loop: an element under a condition may not exist.
         always = [(r, w) for node in loop.body if isinstance(node, Assign) for r, w in _accesses(node)]
+        # A register whose element only some iterations write would not be stored behind the loop.
+        sometimes = {cell(r) for r, w in everywhere if w} - {cell(r) for r, w in always if w}
         for reference, is_write in always:
-            if not self.is_held(reference, loop, around, everywhere):
+            if cell(reference) in sometimes or not self.is_held(reference, loop, around, everywhere):
                 continue
             if cell(reference) not in found:
                 # Elements that find no register are loaded in each iteration, which is slower and never wrong.

@@ -169,7 +169,8 @@ def _groups(lines: Sequence[tuple[str, Place]]) -> list[list[tuple[str, Place]]]
             made[-1].append(line)
         else:
             made.append([line])
-        is_open = shares
+        # Behind the label of a loop over lanes, its body goes on with what is in front.
+        is_open = shares or line[0].endswith(":")
     return made
 
 
