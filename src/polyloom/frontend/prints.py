@@ -72,7 +72,7 @@ def _shown(found: re.Match[str], values: Iterator[Any]) -> str:
         return str(value)
     if kind in _UNSIGNED:
         # Two's complement, in as many bits as the argument has; a character is converted to `unsigned char`.
-        bits = 8 if kind == "c" else max(_INT, 8 * np.asarray(value).itemsize)
+        bits = 8 if kind == "c" else max(_INT, 8 * int(getattr(value, "itemsize", 4)))
         return form % (int(value) & (1 << bits) - 1)
     return form % value
 
