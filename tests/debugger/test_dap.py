@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -16,8 +17,9 @@ import pytest
 from tests.debugger.test_prints import PRINTING
 
 import polyloom as pl
+from polyloom.debugger.dap import Adapter
 from polyloom.debugger.dap_connection import launch_program, serve_port
-from polyloom.debugger.dap_messages import read_message
+from polyloom.debugger.dap_messages import Channel, read_message
 
 
 class Editor:
@@ -189,6 +191,51 @@ def test_an_adapter_on_the_standard_streams(source: Path) -> None:
         assert process.stdout.read() == b""
         assert process.wait(30) == 0
     assert sum(message.get("event") == "output" for message in told) == 6
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        framed({})[:-1],
+        b"Content-Length: 99999\r\n\r\n" + b"[" * 99_999,
+        b"Content-Length: 1" + b"0" * 99,
+        b"x\r\n\r\n",
+    ],
+    ids=["cut", "nested", "long", "no length"],
+)  # fmt: skip
+def test_what_is_no_message_ends_the_session(data: bytes) -> None:
+    """The adapter neither waits for ever nor fails."""
+    sink = BytesIO()
+    served = Thread(target=Adapter(Channel(BytesIO(data), sink), launch_program).serve, daemon=True)
+    served.start()
+    served.join(30)
+    assert not served.is_alive() and sink.getvalue() == b""
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [("variables", {"start": float("inf")}), ("threads", {}), ("launch", {"seed": []}), ("", [])],
+)  # fmt: skip
+def test_requests_that_are_wrong_or_too_early_are_refused(command: str, arguments: Any) -> None:
+    told = framed({"seq": 1, "type": "request", "command": command, "arguments": arguments})
+    sink = BytesIO()
+    Adapter(Channel(BytesIO(told), sink), launch_program).serve()
+    sink.seek(0)
+    answer = read_message(sink)
+    assert answer is not None and answer["request_seq"] == 1 and not answer["success"] and answer["message"]
+
+
+def test_a_condition_that_fails_while_the_program_runs_stops_it(source: Path, connect: Callable[[], Editor]) -> None:
+    editor = connect()
+    launched(editor, source, "riscv", stopOnEntry=False)
+    point = {"line": 10, "condition": "A[3 * (cycle > 0)] == 0"}
+    assert editor.body("setBreakpoints", source={"path": str(source)}, breakpoints=[point])["breakpoints"][0][
+        "verified"
+    ]
+    editor.body("configurationDone")
+    assert "A" in (stopped := editor.wait("stopped"))["text"] and stopped["reason"] == "exception"
+    # The session goes on.
+    assert editor.body("threads")["threads"]
 
 
 def test_going_back_stops_at_the_breakpoints_of_going_on(source: Path) -> None:

@@ -116,3 +116,96 @@ def test_formats_that_show_no_numbers_are_located(tmp_path: Path, statement: str
         compiled(tmp_path, text, "riscv", "mix.c")
     span = caught.value.diagnostics[0].span
     assert caught.value.code == "PL1510" and span is not None and span.line == 5
+
+
+C_FRAME = "#include <stdio.h>\nstatic float g(float *c, int i) {{ c[i] = 5.0f; return 1.0f; }}\n{before}\n"
+C_FRAME += (
+    "void mix(int n, float A[n], float C[n]) {{\n    for (int i = 0; i < n; i++) {{\n        {body}\n    }}\n}}\n"
+)
+
+
+def c_run(folder: Path, body: str, before: str = "") -> tuple[list[str], list[float]]:
+    """Texts that are printed for A = 1.5, 2.5, -3.25, and C."""
+    instance = compiled(folder, C_FRAME.format(body=body, before=before), "riscv", "mix.c")
+    result = instance.run(A=np.array([1.5, 2.5, -3.25], np.float32))
+    return [printed.text for printed in result.prints.rows], result.outputs["C"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("body", "texts"),
+    [
+        ('C[i] = A[i]; (void)printf("%.1f", C[i]);', ["1.5", "2.5", "-3.2"]),
+        ('C[i] = A[i]; do printf("a"); while (0);', ["a"] * 3),
+        ('C[i] = A[i]; switch (i) { case 1: printf("one"); break; default: printf("none"); }', ["none", "one", "none"]),
+        # Two's complement, and numbers where C leaves undefined what is shown.
+        ('C[i] = A[i]; printf("%x %u", -2, -1);', ["fffffffe 4294967295"] * 3),
+        ('C[i] = A[i]; printf("%c%d", -191, A[i]);', ["A1.5", "A2.5", "A-3.25"]),
+        ('C[i] = A[i]; printf("\\x41\\101 100%%");', ["AA 100%"] * 3),
+        ('C[i] = A[i];\n#if 0\n printf("%s", A);\n#endif\n', []),
+    ],
+)  # fmt: skip
+def test_printf_stands_in_any_statement(tmp_path: Path, body: str, texts: list[str]) -> None:
+    assert c_run(tmp_path, body) == (texts, [1.5, 2.5, -3.25])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "static void printf(const char *text, float *c, int i) { c[i] = 7.0f; }",
+        "#define printf(text, c, i) (c[i] = 7.0f)",
+    ],
+)
+def test_a_printf_of_the_file_itself_is_code(tmp_path: Path, before: str) -> None:
+    frame = C_FRAME.replace("#include <stdio.h>\n", "")
+    text = frame.format(body='C[i] = A[i]; printf("", C, i);', before=before)
+    result = compiled(tmp_path, text, "riscv", "mix.c").run(A=np.ones(3, np.float32))
+    assert result.outputs["C"].tolist() == [7.0] * 3 and not result.prints.rows
+
+
+def test_what_other_functions_print_is_not_read(tmp_path: Path) -> None:
+    main = 'int main(int count, char **words) { printf("%s", words[0]); return 0; }'
+    assert c_run(tmp_path, 'C[i] = A[i]; printf("%d", i);', main)[0] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        # What a print stores would be lost with it.
+        ('printf("%d", k++)', "a value that is printed stores"),
+        ('printf("%d", k = 2)', "a value that is printed stores"),
+        ('printf("%f", g(C, i))', "a value that is printed calls `g`"),
+        ('printf("100%\\n")', "`%` shows no number"),
+        ('printf("%999999999d", k)', "`%999999999d` shows more than 1000 characters"),
+        ('printf("%f", A[i - 1])', "a value cannot be printed: A[-1] is outside"),
+    ],
+)
+def test_what_printf_cannot_show_is_located(tmp_path: Path, statement: str, message: str) -> None:
+    body = f"int k = 1; {statement}; C[i] = A[i] + k;"
+    with pytest.raises(PolyloomError) as caught:
+        c_run(tmp_path, body)
+    found = caught.value.diagnostics[0]
+    assert found.code == "PL1510" and found.message.startswith(message)
+    assert found.span is not None and found.span.line == 6
+
+
+@pytest.mark.parametrize("value", ['int k = (int)printf("a");', 'A[i] > 0 ? (void)0 : printf("a");'])
+def test_a_printf_whose_value_is_used_is_refused_as_a_call(tmp_path: Path, value: str) -> None:
+    with pytest.raises(PolyloomError) as caught:
+        c_run(tmp_path, f"C[i] = A[i]; {value}")
+    assert caught.value.code == "PL0975"
+
+
+def test_another_print_than_pythons_own_is_code(tmp_path: Path) -> None:
+    """The call stores: without it the kernel would compute something else."""
+    text = PRINTING.replace("@pl.kernel", "def print(y, a, k):\n    a[k] = y\n\n\n@pl.kernel")
+    text = text[: text.index("    for i in range(N):\n        for j")].replace('"x", x, i', "7.0, C, i")
+    result = compiled(tmp_path, text, "riscv").run()
+    assert result.outputs["C"].tolist() == [7.0] * 3 and not result.prints.rows
+
+
+@pytest.mark.parametrize(("value", "code"), [("A[i + 1]", "PL0240"), ("(i, i)", "PL0133")])
+def test_a_wrong_value_is_told_once(tmp_path: Path, value: str, code: str) -> None:
+    with pytest.raises(PolyloomError) as caught:
+        compiled(tmp_path, PRINTING.replace('"x", x, i', value), "riscv")
+    (found,) = caught.value.diagnostics
+    assert found.code == code and found.span is not None and found.span.line == 11

@@ -61,7 +61,11 @@ class Adapter:
             self.answer(message)
             while (resume := self.resume) is not None:
                 self.resume = None
-                resume()
+                try:
+                    resume()
+                except PolyloomError as error:
+                    # Such as a condition with an index that is outside by now: the session goes on.
+                    self.report_stop("exception", "\n".join(d.message for d in error.diagnostics))
 
     def answer(self, request: Message) -> None:
         """Response to a request; one that is refused says why."""
@@ -74,7 +78,7 @@ class Adapter:
             body = act(self, arguments)
         except PolyloomError as error:
             self._refuse(told, str(error))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             # Arguments that are none: the editor is told, and the session goes on.
             self._refuse(told, f"{type(error).__name__}: {error}")
         else:

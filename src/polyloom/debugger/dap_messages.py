@@ -29,7 +29,7 @@ def read_message(stream: BinaryIO) -> Message | None:
     data = stream.read(length)
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):  # such as a thousand parentheses
         return None
     return cast(Message, found) if isinstance(found, dict) else None
 

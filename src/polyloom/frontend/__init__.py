@@ -200,8 +200,8 @@ def checked_nest(function: FunctionSource, *, indirect: bool = False) -> Nest:
 
 
 def read_observed(source: Any, options: Options) -> Observed | None:
-    """Function with the prints of a source (`prints`); None where it has none. Errors: PL1510, and those of what is
-    printed.
+    """Function with the prints of a source (`prints`), whose accesses are checked for all sizes as those of the
+    function are; None where it has none. Errors: PL1510, and those of what is printed.
     """
     if not isinstance(source, str | PathLike):
         observed: Observed | None = getattr(source, "observed", None)

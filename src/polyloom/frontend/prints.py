@@ -9,16 +9,24 @@ of that says when and what is printed (`Observed`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from polyloom.diagnostics import Span
 from polyloom.ir.nest import Nest
+from polyloom.recursion import with_deep_stack
 
 _NAME: Final = re.compile(r"__polyloom_print_(\d+)_(\d+)(?:_\d+)?")
-CONVERSION: Final = re.compile(r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?P<precision>\.\d+)?(?:hh|ll|[hlzjt])?(?P<kind>.)")
-"""Conversion of `printf` (C17, section 7.21.6.1)."""
+CONVERSION: Final = re.compile(
+    r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?P<precision>\.\d+)?(?:hh|ll|[hlzjt])?(?P<kind>.?)", re.DOTALL
+)
+"""Conversion of `printf` (C17, section 7.21.6.1); the kind is empty where the text ends."""
+_UNSIGNED: Final = "uxXoc"
+_INT: Final = 32
+"""Bits of what is narrower: arguments of `printf` are promoted (C17, section 6.5.2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,8 @@ class Print:
 
     def text(self, values: Sequence[Any]) -> str:
         """What is printed for these values."""
-        return self.format % tuple(values)
+        rest = iter(values)
+        return CONVERSION.sub(lambda found: _shown(found, rest), self.format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,31 @@ class Observed:
     nest: Nest
     without: Nest
     prints: tuple[Print, ...]
+
+
+def _shown(found: re.Match[str], values: Iterator[Any]) -> str:
+    """Text of the next value by a conversion. A float where C wants an integer, which C leaves undefined, is shown as
+    the number that it is.
+    """
+    kind, form = found["kind"], found[0]
+    if kind == "%":
+        return "%"
+    value = next(values)
+    if kind == "s" or (kind in "di" + _UNSIGNED and not isinstance(value, int | np.integer | np.bool_)):
+        return str(value)
+    if kind in _UNSIGNED:
+        # Two's complement, in as many bits as the argument has; a character is converted to `unsigned char`.
+        bits = 8 if kind == "c" else max(_INT, 8 * int(getattr(value, "itemsize", 4)))
+        return form % (int(value) & (1 << bits) - 1)
+    return form % value
+
+
+def check_accesses(nest: Nest) -> Nest:
+    """Nest with prints whose accesses are within their arrays for all sizes. Errors: PL024x."""
+    # Imported when used: most programs print nothing.
+    from polyloom.analysis import nest_check
+
+    return with_deep_stack(nest_check.check_with_least_sizes)(nest)
 
 
 def local_name(number: int, value: int) -> str:

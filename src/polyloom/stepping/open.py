@@ -52,7 +52,7 @@ def read_stores(subject: Subject, job: Job) -> Source:
         stores = reference if is_exact else run_loops(subject.observed.without, job.values, job.inputs, True)[0]
         assert stores is not None
         return Source(reference, follow_prints(stores, subject.observed, loops.sizes, loops.inputs, not is_exact))
-    except (MemoryError, PolyloomError):
+    except (MemoryError, IndexError, PolyloomError):
         return Source(reference)  # too many values or prints, or an index outside of its array
 
 
@@ -64,7 +64,7 @@ def run_prints(opened: Open | None, data: bytes, job: Job, subject: Subject) -> 
         return Prints(notice="this machine does not step")
     session = open_session(opened, data, replace(job, trace=False, account=False, progress=None), subject)
     if session.source.timeline is None:
-        return Prints(notice="the run stores or prints too much")
+        return Prints(notice="the run stores or prints too much, or a print reads outside of its array")
     found = list[Printed]()
     while not session.is_at_end and session.position < _POSITIONS:
         found += [printed for entry in session.step() for printed in entry.prints]

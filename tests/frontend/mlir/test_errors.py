@@ -53,3 +53,28 @@ def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.
     assert error.code == "PL0177"
     assert error.exit_code == USAGE
     assert "pip install 'xdsl==0.74.0'" in str(error)
+
+
+ALLOCATED = """func.func @f(%A: memref<4xf32>) -> memref<4xf32> {{
+  %r = memref.alloc() : memref<4xf32>
+  %zero = arith.constant 0.0 : f32
+  {first}
+  affine.for %i = 0 to 4 {{
+    %a = affine.load %A[%i] : memref<4xf32>
+    %b = affine.load %r[%i] : memref<4xf32>
+    %c = arith.addf %a, %b : f32
+    affine.store %c, %r[%i] : memref<4xf32>
+  }}
+  return %r : memref<4xf32>
+}}
+"""
+
+
+def test_a_result_that_is_read_before_it_is_assigned_is_located() -> None:
+    """It is no argument, whose values a caller gives: nobody knows them."""
+    first = "affine.for %i = 0 to {} {{ affine.store %zero, %r[%i] : memref<4xf32> }}"
+    for text in (ALLOCATED.format(first=""), ALLOCATED.format(first=first.format(3))):
+        found = diagnose(text).diagnostics[0]
+        assert found.code == "PL0250" and found.span is not None and found.span.line == 7
+    Path("f.mlir").write_text(ALLOCATED.format(first=first.format(4)))
+    assert load("f.mlir", Options())[0].name == "f"

@@ -19,6 +19,7 @@ from polyloom import memory
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.onnx import large_tensors, load_model
 from polyloom.frontend.onnx.child import prepare
+from polyloom.frontend.onnx.read_file import initializers, read_model
 from polyloom.frontend.source import Options
 
 LARGE = large_tensors.LARGE
@@ -110,3 +111,71 @@ def test_a_model_takes_little_more_than_its_weights() -> None:
     size = len(write(product(200 * LARGE // 4)))
     done = subprocess.run([sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 1.3 * size
+
+
+def varint(number: int) -> bytes:
+    """A number in groups of seven bits, the lowest first."""
+    found = b""
+    while number >= 0x80:
+        found, number = found + bytes([number & 0x7F | 0x80]), number >> 7
+    return found + bytes([number])
+
+
+def length_field(number: int, payload: bytes) -> bytes:
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def with_initializer(*fields: bytes) -> None:
+    """A file whose graph has a further initializer `v` of these fields, in a second field that decoders merge."""
+    tensor = b"".join((length_field(8, b"v"), *fields))
+    Path("m.onnx").write_bytes(product(16).SerializeToString() + length_field(7, length_field(5, tensor)))
+
+
+DIMS = varint(1 << 3) + varint(LARGE // 4)
+RAW = length_field(9, np.arange(LARGE // 4, dtype=np.float32).tobytes())
+FLOAT, INT32 = varint(2 << 3) + varint(1), varint(2 << 3) + varint(6)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        (RAW, FLOAT, DIMS),
+        (DIMS, INT32, FLOAT, RAW),
+        (DIMS, FLOAT, RAW, RAW),
+        (DIMS, varint(2 << 3 | 5), b"0000", FLOAT, RAW),
+    ],
+    ids=["another order", "the last type counts", "the last elements count", "a type that is none"],
+)  # fmt: skip
+def test_fields_are_read_as_the_package_reads_them(fields: tuple[bytes, ...]) -> None:
+    with_initializer(*fields)
+    found = initializers("m.onnx", read_model("m.onnx"), ())["v"]
+    expected = numpy_helper.to_array(onnx.load_model("m.onnx").graph.initializer[1])
+    assert found.dtype == expected.dtype and np.array_equal(found, expected)
+
+
+def test_a_tag_that_is_too_long_is_refused_as_by_the_package() -> None:
+    with_initializer(DIMS, FLOAT, b"\xca\x80\x80\x80\x80\x00" + RAW[1:])
+    with pytest.raises(PolyloomError) as caught:
+        read_model("m.onnx")
+    assert caught.value.code == "PL0181"
+
+
+def test_elements_in_fields_of_their_own_are_the_packages_to_read() -> None:
+    """Two bytes for each element: a list of such fields would take a hundred times as much."""
+    with_initializer(DIMS, INT32, (varint(5 << 3) + b"\1") * LARGE)
+    assert large_tensors.read_light_model("m.onnx") is None
+
+
+@pytest.mark.parametrize(("offset", "kind", "code"), [("9" * 5000, 1, "PL0187"), ("0", 99, "PL0181")])
+def test_data_beside_the_model_that_cannot_be_are_refused(offset: str, kind: int, code: str) -> None:
+    of = product(16)
+    tensor = of.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_type, tensor.data_location = kind, onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="w.bin")
+    tensor.external_data.add(key="offset", value=offset)
+    write(of)
+    Path("w.bin").write_bytes(bytes(4096))
+    with pytest.raises(PolyloomError) as caught:
+        initializers("m.onnx", read_model("m.onnx"), ["w.bin"])
+    assert caught.value.code == code

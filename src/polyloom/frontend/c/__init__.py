@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
+from polyloom.diagnostics import PolyloomError, input_error
 from polyloom.files import read_source
 from polyloom.frontend.c.calls.adapter import adapter_text
 from polyloom.frontend.c.calls.ignore import remove_ignored
-from polyloom.frontend.c.calls.prints import read_prints, remove_prints
+from polyloom.frontend.c.calls.prints import Bodies, assign_prints, read_prints, remove_prints
 from polyloom.frontend.c.calls.recursion import check_recursion
 from polyloom.frontend.c.canonical import File, canonicalize
 from polyloom.frontend.c.canonical.word_unions import replace_word_unions, word_unions
@@ -18,12 +20,12 @@ from polyloom.frontend.c.clang_tree import typedefs
 from polyloom.frontend.c.file_constants import declarations, variables, with_constants
 from polyloom.frontend.c.function_nest import build_nest
 from polyloom.frontend.c.narrow.functions import narrow_functions
-from polyloom.frontend.c.reachable_functions import read_reachable
+from polyloom.frontend.c.reachable_functions import read_reachable, unreached_bodies
 from polyloom.frontend.c.reference import Native
 from polyloom.frontend.c.signature import declarators
 from polyloom.frontend.dependencies import dependencies_with_options
 from polyloom.frontend.loops.affine import Scope, callee_name
-from polyloom.frontend.prints import Observed
+from polyloom.frontend.prints import Observed, Print, check_accesses
 from polyloom.frontend.source import Options, Reference
 from polyloom.ir.nest import Nest
 from polyloom.recursion import nesting_error, with_deep_stack
@@ -46,12 +48,38 @@ def load_observed(path: str, options: Options) -> Observed | None:
     """C function with its observation points (`frontend.prints`); None where it has none. Errors: PL1510, and those of
     `load` for what is printed.
     """
-    prints, reading = read_prints(path, remove_ignored(path, options))
+    silent = remove_ignored(path, options)
+    prints = read_prints(path, silent, _unreached(options))
     if not prints:
         return None
-    nest, _ = _load(path, reading)
-    without, _ = _load(path, remove_prints(path, remove_ignored(path, options)))
-    return Observed(nest, without, prints)
+    # First without: what is wrong with the function itself has its place in the user's text.
+    without, _ = _load(path, remove_prints(path, silent))
+    try:
+        return Observed(_load_prints(path, silent, prints), without, prints)
+    except PolyloomError as error:
+        raise _located_at_print(path, silent, prints, error) from None
+
+
+def _unreached(options: Options) -> Bodies:
+    return partial(unreached_bodies, function=options.function)
+
+
+def _load_prints(path: str, options: Options, prints: Sequence[Print], only: int | None = None) -> Nest:
+    """Nest that assigns what is printed, by all prints or one, checked for all sizes."""
+    return check_accesses(_load(path, assign_prints(path, options, _unreached(options), prints, only))[0])
+
+
+def _located_at_print(path: str, options: Options, prints: Sequence[Print], error: PolyloomError) -> PolyloomError:
+    """PL1510 at the first print with a value that is none of a kernel: places in the text with assignments are
+    nobody's.
+    """
+    for number, each in enumerate(prints):
+        try:
+            _load_prints(path, options, prints, number)
+        except PolyloomError as own:
+            found = own.diagnostics[0]
+            return input_error("PL1510", f"a value cannot be printed: {found.message}", span=each.span, help=found.help)
+    return error
 
 
 @with_deep_stack

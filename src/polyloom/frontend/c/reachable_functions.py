@@ -77,6 +77,15 @@ def stub_unreachable(path: str, function: str | None) -> str | None:
     return text if others else None
 
 
+def unreached_bodies(text: str, function: str | None) -> tuple[range, ...]:
+    """Bodies that `function` does not reach; without one, that of `main`, which is no kernel."""
+    bodies = {body.name: body for body in _function_bodies(text)}
+    if function is not None and function not in bodies:
+        return ()
+    kept = bodies.keys() - {"main"} if function is None else _reachable_functions(function, bodies)
+    return tuple(range(body.start, body.end) for body in bodies.values() if body.name not in kept)
+
+
 def _blank_text(text: str, start: int, end: int) -> str:
     """Spaces behind a semicolon, which ends a declaration; lines stay."""
     return text[:start] + ";" + re.sub(r"[^\n]", " ", text[start + 1 : end]) + text[end:]

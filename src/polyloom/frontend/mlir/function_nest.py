@@ -13,6 +13,7 @@ from xdsl.dialects import builtin
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from polyloom.analysis.privatizable import upward_exposed
 from polyloom.diagnostics import PolyloomError, nearest
 from polyloom.frontend.c.extents import extent_assumptions
 from polyloom.frontend.loops import make
@@ -32,6 +33,7 @@ from polyloom.ir.nest_c import default_assumptions
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal_form import conjunction
+from polyloom.transform.dataflow import check_defined
 
 SHAPE: Final = "polyloom.shape"
 """Attribute of an argument: its extents, as texts such as "N + 1"."""
@@ -52,6 +54,8 @@ class _Function:
         self.module, self.function = module, function
         self.lowering = Lowering(module)
         self.sizes, self.dynamic = list[str](), list[str]()
+        # Results that are arrays of the function itself.
+        self.made = set[str]()
 
     def nest(self, indirect: bool) -> Nest:
         lowering, function = self.lowering, self.function
@@ -97,7 +101,23 @@ class _Function:
         if not depends_on_symbols(found.body, data_symbols(found)):
             # An index that is an argument is within the arrays that it indexes.
             found = replace(found, assumptions=extent_assumptions(found))
+            self.check_results(found)
         return found
+
+    def check_results(self, nest: Nest) -> None:
+        """Errors: PL0250 for a result that is read before it is assigned: a caller gives arguments their values, but
+        nobody those of an array that the function makes.
+        """
+        exposed = {name for name in self.made if upward_exposed(nest.body, name)}
+        if not exposed:
+            return
+        storage = tuple(replace(s, role="local") if s.name in exposed else s for s in nest.storage)
+        try:
+            check_defined(replace(nest, storage=storage))
+        except PolyloomError as error:
+            # Where the origin of a value is not affine, nothing is known.
+            if error.code == "PL0250":
+                raise
 
     def argument(self, value: Any, name: str, attributes: dict[str, Any]) -> Value:
         """What an argument stands for."""
@@ -189,6 +209,7 @@ class _Function:
         if storage.role == "argument" or not storage.shape or tuple(forms) != storage.shape or not is_whole:
             return False
         self.lowering.storage[value.identity] = replace(storage, name=name, role="argument")
+        self.made.add(name)
         return True
 
 

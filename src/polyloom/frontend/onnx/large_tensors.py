@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -27,6 +28,10 @@ _RAW_DATA: Final = 9
 _VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
 LARGE: Final = 1 << 16
 """Bytes from which on the elements of an initializer are read apart."""
+_FIELDS: Final = 256
+"""Fields of an initializer whose elements are read apart: extents, a name, a type, elements, and what describes it."""
+_LONGEST_TAG: Final = 5
+"""Bytes of a tag, a number of 32 bits; decoders refuse longer ones."""
 _TYPES: Final = {1: "<f4", 2: "u1", 3: "i1", 4: "<u2", 5: "<i2", 6: "<i4", 7: "<i8", 10: "<f2", 11: "<f8", 12: "<u4"}
 """By TensorProto.DataType: types whose raw data are their elements, little-endian (onnx.proto, raw_data)."""
 
@@ -103,9 +108,14 @@ class _Reader:
         number, self.count = self.count, self.count + 1
         if field.end - field.start < LARGE:
             return None
-        fields = list(self.fields(field.start, field.end))
+        fields = list(islice(self.fields(field.start, field.end), _FIELDS + 1))
+        # Elements that are fields of their own: the package holds them in less room than this list.
+        if len(fields) > _FIELDS:
+            return None
         raw = [f for f in fields if f.number == _RAW_DATA and f.kind == _BYTES]
-        held = next((_TYPES.get(f.value) for f in fields if f.number == _DATA_TYPE), None)
+        # Of a field that is there more than once, the last one counts (Encoding, "Last One Wins").
+        types = [f.value for f in fields if f.number == _DATA_TYPE and f.kind == _VARINT]
+        held = _TYPES.get(types[-1]) if types else None
         if len(raw) != 1 or held is None:
             return None
         size = raw[0].end - raw[0].start
@@ -122,6 +132,8 @@ class _Reader:
         at = start
         while at < end:
             tag, first = self.varint(at, end)
+            if first - at > _LONGEST_TAG:
+                raise MalformedMessage
             number, kind, value, stop = tag >> 3, tag & 7, 0, first
             if kind == _VARINT:
                 value, stop = self.varint(first, end)

@@ -33,6 +33,8 @@ Prepare = Callable[[bytes, Sequence[str]], bytes]
 CHILD: Final = str(Path(__file__).with_name("child.py"))
 _LARGE: Final = 1024
 """Elements from which on shape inference does not see an initializer: no shape has so many axes."""
+_DIGITS: Final = 18
+"""Of an offset in a file, which fits into 64 bits."""
 _SECONDS: Final = 60
 _ROOM: Final = 4 << 30
 
@@ -151,11 +153,16 @@ def _external_elements(path: str, tensor: TensorProto, beside: Mapping[str, str]
     if name not in beside:
         message = f"the tensor `{tensor.name}` of '{path}' lies in another file, '{name}'"
         raise input_error("PL0187", message, help=f"name the file: `--data {name or 'FILE'}`")
-    held = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
+    try:
+        held = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
+    except KeyError:
+        help = "write the model again with `onnx.save`"
+        raise input_error("PL0181", f"the tensor `{tensor.name}` of '{path}' has an unknown type", help=help) from None
     text = entries.get("offset", "0")
     memory.require_memory(count * held.itemsize, f"the tensor `{tensor.name}` of '{path}'", "use a smaller model")
     # Elements alone are read: the file has those of many tensors.
-    content = files.read_part(beside[name], int(text), count * held.itemsize) if text.isdecimal() else b""
+    is_offset = text.isdecimal() and len(text) <= _DIGITS
+    content = files.read_part(beside[name], int(text), count * held.itemsize) if is_offset else b""
     found = np.frombuffer(content, held) if len(content) == count * held.itemsize else None
     if found is None:
         message = f"the tensor `{tensor.name}` of '{path}' is not in '{beside[name]}', which is too short"

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.frontend.prints import Observed, Print
+from polyloom.frontend.prints import Observed, Print, check_accesses
 from polyloom.frontend.python.arrays.agreement import Agreement, agreement
 from polyloom.frontend.python.arrays.detect import is_array_function
 from polyloom.frontend.python.arrays.native import bind_arguments, call_function
@@ -28,7 +28,7 @@ from polyloom.frontend.python.execute import Executable
 from polyloom.frontend.python.infer import Types
 from polyloom.frontend.python.infer_statements import infer_types
 from polyloom.frontend.python.lower_kernel import lower_kernel
-from polyloom.frontend.python.prints import assign_prints, read_prints, remove_prints
+from polyloom.frontend.python.prints import assign_prints, is_builtin_print, read_prints, remove_prints
 from polyloom.frontend.python.resolve_names import Function, resolve_names
 from polyloom.frontend.python.syntax_tree import Text, find_definition
 from polyloom.frontend.source import Arrays, Reference
@@ -80,7 +80,7 @@ class Kernel:
     def is_array_function(self) -> bool:
         """Whether it is read as a program of whole arrays."""
         # A print of an array is a mistake, and makes no program of whole arrays.
-        return is_array_function(self.function, remove_prints(find_definition(self.function)[1]))
+        return is_array_function(self.function, self._replaced_prints(remove_prints)[1])
 
     @property
     def program(self) -> Program | None:
@@ -182,29 +182,42 @@ class Kernel:
     @cached_property
     def prints(self) -> tuple[Print, ...]:
         """Observation points, which are no part of what is compiled. Errors: PL1510."""
-        return () if self.is_array_function else read_prints(*find_definition(self.function))
+        text, node = find_definition(self.function)
+        is_silent = self.is_array_function or not is_builtin_print(self.function, node)
+        return () if is_silent else read_prints(text, node)
+
+    def _replaced_prints(self, replace: Callable[[ast.FunctionDef], ast.FunctionDef]) -> tuple[Text, ast.FunctionDef]:
+        """Definition in which prints are replaced; another `print` than Python's own is a call like any other."""
+        text, node = find_definition(self.function)
+        return text, replace(node) if is_builtin_print(self.function, node) else node
 
     @cached_property
     def observed(self) -> Observed | None:
         """Function with its observation points; None where it has none. Errors: PL1510, those of expressions."""
         if not self.prints:
             return None
-        text, node = find_definition(self.function)
-        function = self._resolve(text, assign_prints(node))
+        try:
+            return self._observe()
+        except PolyloomError as error:
+            # Each value is assigned twice, and would be wrong twice.
+            raise PolyloomError(*dict.fromkeys(error.diagnostics)) from None
+
+    def _observe(self) -> Observed:
+        function = self._resolve(*self._replaced_prints(assign_prints))
         types = with_deep_stack(infer_types)(function)
         lower = with_deep_stack(lower_kernel)
         try:
-            return Observed(expand_calls(lower(function, types)), self.nest, self.prints)
+            nest, without = expand_calls(lower(function, types)), self.nest
         except PolyloomError:
             # Indices that are data: what is wrong otherwise is met again.
-            return Observed(expand_calls(lower(function, types, indirect=True)), self.indirect, self.prints)
+            nest, without = expand_calls(lower(function, types, indirect=True)), self.indirect
+        return Observed(check_accesses(nest), without, self.prints)
 
     @cached_property
     def _resolved_function(self) -> Function:
-        text, node = find_definition(self.function)
         # What cannot be printed is refused with the rest, though no code comes of it.
-        read_prints(text, node)
-        return self._resolve(text, remove_prints(node))
+        _ = self.prints
+        return self._resolve(*self._replaced_prints(remove_prints))
 
     def _resolve(self, text: Text, node: ast.FunctionDef) -> Function:
         cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)

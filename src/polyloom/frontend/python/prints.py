@@ -4,12 +4,21 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Iterator
+from types import FunctionType
 
 from polyloom.frontend.prints import Print, local_name
 from polyloom.frontend.python.syntax_tree import Text
 
 _Make = Callable[[int, ast.Call], list[ast.stmt]]
+
+
+def is_builtin_print(function: FunctionType, node: ast.FunctionDef) -> bool:
+    """Whether `print` is Python's own in a function: neither the file nor the function has another one."""
+    known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return known.get("print", print) is print and "print" not in {*stored, *(a.arg for a in _arguments(node))}
 
 
 def remove_prints(node: ast.FunctionDef) -> ast.FunctionDef:

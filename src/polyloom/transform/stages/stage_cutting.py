@@ -195,7 +195,11 @@ class _Cutter:
         if not self.can.folds:
             refuse(f"stages sum along a dimension, and `{whole.operation}` is no sum", d.span)
         leaf = self.factor(whole.term, whole.dimension)
-        own = tuple(n for n in map(index_dimension, leaf.index) if n != whole.dimension)
+        read = [*map(index_dimension, leaf.index)]
+        if whole.dimension not in read:
+            # One element, or several that are the same, as a row's number is.
+            return leaf
+        own = tuple(n for n in read if n != whole.dimension)
         out = tuple(n for n in (*d.dims, *d.extents) if n in own)
         out = tuple(dict.fromkeys(out))
         result = name if name and out == d.dims else self.fresh()

@@ -7,55 +7,70 @@ Lines and columns stay. A `printf` whose value is used is no statement, and stay
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Source, Span, input_error
 from polyloom.files import read_source
-from polyloom.frontend.c.calls.tokens import COMMENTS, TOKEN
+from polyloom.frontend.c.calls.print_statements import Statement, Token, defined_functions, print_statements
 from polyloom.frontend.prints import CONVERSION, Print, local_name
 from polyloom.frontend.source import Options
 
-_BEFORE: Final = (";", "{", "}", ")", "else", ":")
-"""What stands before a statement (C17, section 6.8)."""
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
-_KINDS: Final = "diuxXoceEfFgG"
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]+)|([0-7]{1,3})|(.))", re.DOTALL)
+"""Escape sequence, by its code or by its letter; a newline is spliced (C17, sections 6.4.4.4 and 5.1.1.2)."""
+_KINDS: Final = frozenset("diuxXoceEfFgG")
 """Conversions that show a number; `%s` and `%p` show memory."""
+_WIDEST: Final = 1000
+"""Characters of a field, and digits of a number: more is no text that anybody reads, but fills the memory."""
+_EFFECT: Final = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=")
+"""Operators that store (C17, sections 6.5.16, 6.5.2.4 and 6.5.3.1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """Statement in the text, its semicolon included, with the tokens of its arguments."""
-
-    start: int
-    end: int
-    arguments: tuple[tuple[_Token, ...], ...]
+Bodies = Callable[[str], Sequence[range]]
+"""Where in a text the bodies of functions are that nothing reaches."""
 
 
 def remove_prints(path: str, options: Options) -> Options:
     """Options that read the file without its prints."""
     text = _text(path, options)
-    found = _statements(text)
+    found = print_statements(text)
     if not found:
         return options
     return _reading(path, options, _rewrite(text, found, lambda number: ";"))
 
 
-def read_prints(path: str, options: Options) -> tuple[tuple[Print, ...], Options]:
-    """Prints of a file, and options that read it with an assignment for each printed value. Errors: PL1510."""
+def read_prints(path: str, options: Options, other_bodies: Bodies) -> tuple[Print, ...]:
+    """Prints of a file, but for those in `other_bodies`. Errors: PL1510."""
     text = _text(path, options)
-    found = _statements(text)
+    found = _reached(text, other_bodies)
+    functions = defined_functions(text) if found else set[str]()
     source = Source(path, text)
-    prints = tuple(_read_print(source, statement) for statement in found)
-    return prints, _reading(path, options, _rewrite(text, found, lambda n: _assignments(n, prints[n])))
+    return tuple(_read_print(source, statement, functions) for statement in found)
+
+
+def assign_prints(
+    path: str, options: Options, other_bodies: Bodies, prints: Sequence[Print], only: int | None = None
+) -> Options:
+    """Options that read the file with an assignment for each printed value, of all `prints` or one; others are taken
+    out.
+    """
+    text = _text(path, options)
+    numbers = {each: n for n, each in enumerate(_reached(text, other_bodies)) if only in (None, n)}
+    statements = print_statements(text)
+
+    def instead(at: int) -> str:
+        n = numbers.get(statements[at])
+        return ";" if n is None else _assignments(n, prints[n])
+
+    return _reading(path, options, _rewrite(text, statements, instead))
+
+
+def _reached(text: str, other_bodies: Bodies) -> list[Statement]:
+    others, found = other_bodies(text), print_statements(text)
+    return [each for each in found if not any(each.start in body for body in others)]
 
 
 def _text(path: str, options: Options) -> str:
@@ -68,7 +83,7 @@ def _reading(path: str, options: Options, text: str) -> Options:
     return replace(options, instead=(*others, (path, text)))
 
 
-def _rewrite(text: str, statements: Sequence[_Statement], instead: Callable[[int], str]) -> str:
+def _rewrite(text: str, statements: Sequence[Statement], instead: Callable[[int], str]) -> str:
     """Text with something else in the place of statements, on the same lines."""
     for number, statement in reversed(list(enumerate(statements))):
         made = instead(number)
@@ -88,40 +103,7 @@ def _assignments(number: int, made: Print) -> str:
     return "{ " + " ".join(part.replace("\n", " ") for part in parts) + " }"
 
 
-def _statements(text: str) -> list[_Statement]:
-    if "printf" not in text:
-        return []
-    tokens = [
-        _Token(match[0], match.start(), match.end())
-        for match in TOKEN.finditer(text)
-        if not match[0].startswith(COMMENTS) and not match[0].lstrip().startswith("#")
-    ]
-    found = list[_Statement]()
-    for n, token in enumerate(tokens[:-1]):
-        before = tokens[n - 1].text if n else ""
-        if token.text == "printf" and tokens[n + 1].text == "(" and before in _BEFORE:
-            end, arguments = _arguments(tokens, n + 2)
-            if end < len(tokens) and tokens[end].text == ";":
-                found.append(_Statement(token.start, tokens[end].end, arguments))
-    return found
-
-
-def _arguments(tokens: Sequence[_Token], start: int) -> tuple[int, tuple[tuple[_Token, ...], ...]]:
-    """Arguments of a call from behind its parenthesis on, and the number of the token behind the closing one."""
-    depth, found = 0, list[list[_Token]]([[]])
-    for n in range(start, len(tokens)):
-        text = tokens[n].text
-        if text == ")" and not depth:
-            return n + 1, tuple(map(tuple, found))
-        depth += (text in "([{") - (text in ")]}")
-        if text == "," and not depth:
-            found.append([])
-        else:
-            found[-1].append(tokens[n])
-    return len(tokens), ()
-
-
-def _read_print(source: Source, statement: _Statement) -> Print:
+def _read_print(source: Source, statement: Statement, functions: Collection[str]) -> Print:
     """Print of a statement. Errors: PL1510 for a format that is no text, or that shows something else than numbers."""
     span = Span(source, statement.start, statement.end - 1)
     format, *values = statement.arguments
@@ -129,7 +111,7 @@ def _read_print(source: Source, statement: _Statement) -> Print:
         help = 'write the text itself, as in `printf("%f\\n", x)`'
         raise _refusal(span, "the format of a `printf` in a kernel is a text between quotes", help)
     # Texts side by side are one (C17, section 5.1.1.2, phase 6).
-    text = "".join(re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), token.text[1:-1]) for token in format)
+    text = "".join(_ESCAPE.sub(_unescape, token.text[1:-1]) for token in format)
     pieces, kinds, end = list[str](), list[str](), 0
     for match in CONVERSION.finditer(text):
         pieces.append(text[end : match.start()])
@@ -139,14 +121,36 @@ def _read_print(source: Source, statement: _Statement) -> Print:
             continue
         if match["kind"] not in _KINDS:
             help = "print numbers, by %d, %u, %x, %f, %e or %g"
-            raise _refusal(span, f"`{match[0]}` shows no number", help)
+            raise _refusal(span, f"`{match[0].strip()}` shows no number", help)
+        if any(len(part) > 4 or int(part or 0) > _WIDEST for part in (match["width"], (match["precision"] or "")[1:])):
+            raise _refusal(span, f"`{match[0]}` shows more than {_WIDEST} characters", "write a smaller width")
         kinds.append(match["kind"])
         pieces.append(f"%{match['flags']}{match['width']}{match['precision'] or ''}{match['kind']}")
     if len(kinds) != len(values):
         message = f"the format has {len(kinds)} conversions, and {len(values)} values follow"
         raise _refusal(span, message, "write a value for each conversion")
+    for value in values:
+        _check_value(source, value, functions)
     expressions = tuple(source.text[value[0].start : value[-1].end] for value in values if value)
     return Print(span, "".join([*pieces, text[end:]]).rstrip("\n"), expressions)
+
+
+def _check_value(source: Source, value: Sequence[Token], functions: Collection[str]) -> None:
+    """Errors: PL1510 for a value that stores, which would be lost with the print."""
+    if not value:
+        return
+    span = Span(source, value[0].start, value[-1].end)
+    called = [a.text for a, b in pairwise(value) if b.text == "(" and a.text in functions]
+    if called or _EFFECT.search(source.text, span.start, span.end):
+        what = f"calls `{called[0]}`" if called else "stores"
+        help = "write it as a statement before, and print the variable: the program is compiled without its prints"
+        raise _refusal(span, f"a value that is printed {what}", help)
+
+
+def _unescape(found: re.Match[str]) -> str:
+    if found[3] is not None:
+        return _ESCAPES.get(found[3], found[3])
+    return chr((int(found[1], 16) if found[1] else int(found[2], 8)) & 0xFF)
 
 
 def _refusal(span: Span, message: str, help: str) -> PolyloomError:

@@ -65,6 +65,24 @@ def test_a_softmax_has_a_quotient_for_each_row(tmp_path: Path) -> None:
     assert [stage["tiles"] for stage in cast("list[dict[str, Any]]", result.data["stages"])].count([1, 1]) >= 1
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1, 40), (1, 64), (2, 64)])
+def test_a_softmax_of_extents_that_are_numbers(rows: int, columns: int, tmp_path: Path) -> None:
+    """One row: an axis of one element is none, and the row has one number, whose tile serves all columns."""
+    text = (
+        f"(x: pl.f32[{rows}, {columns}], y: pl.f32[{rows}, {columns}]) -> None:\n"
+        "    e = np.exp(x - x.max(axis=-1, keepdims=True))\n    y[:, :] = e / e.sum(axis=-1, keepdims=True)\n"
+    )
+    result = compiled(tmp_path, text).run()
+    assert result.verified and np.allclose(result.outputs["y"].sum(axis=1), 1, atol=2e-3)
+
+
+@pytest.mark.parametrize("body", ["x.min(axis=0, keepdims=True)", "x.sum(axis=1).min(axis=0, keepdims=True)"])
+def test_a_fold_of_one_element_is_the_element(body: str, tmp_path: Path) -> None:
+    """Indices of an axis of one element are numbers: no dimension is left to fold."""
+    result = compiled(tmp_path, f"(x: pl.f32[1, 4]) -> None:\n    return {body}\n").run()
+    assert result.verified
+
+
 def test_the_order_of_bits_is_that_of_numbers() -> None:
     values = np.array([[-np.inf, -2.0, -0.0, 0.0], [-3.0, -1.5, -1e-30, -9.0], [1.0, np.inf, 2.0, -1.0]], np.float32)
     found = fold_bits("maximum", values.view(np.uint32)).view(np.float32)

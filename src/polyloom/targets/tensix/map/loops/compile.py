@@ -210,9 +210,7 @@ def _elementwise_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars
     # Places of the words matter to the listing only; the threads take the bare words.
     count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
     # A column of tiles serves all columns of the result: a fold has the same number in all elements of a row.
-    single = frozenset(
-        n for n, area in enumerate(stage.reads) if area.axes and tiles.tile_count(area.placed.extents[1]) < columns
-    )
+    single = frozenset(n for n, area in enumerate(stage.reads) if tiles.tile_count(area.placed.extents[1]) < columns)
     return elementwise.threads(
         Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width, rows, single)
     )
