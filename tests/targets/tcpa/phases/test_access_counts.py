@@ -117,7 +117,8 @@ def _compile(member: str) -> pl.Compiled:
         (
             product,
             {"N": 4, "M": 5, "K": 3},
-            [{"N": 4, "M": 5, "K": 3}, {"N": 10, "M": 7, "K": 9}, {"N": 14, "M": 5, "K": 5}],
+            # Two iterations of the product are one: sizes are of one class modulo twice the region.
+            [{"N": 4, "M": 5, "K": 3}, {"N": 12, "M": 9, "K": 11}, {"N": 16, "M": 5, "K": 7}],
         ),
         (sweeps, {"N": 9, "T": 2}, [{"N": 9, "T": 2}, {"N": 17, "T": 8}, {"N": 21, "T": 4}]),
         (paths, {"N": 6}, [{"N": 6}, {"N": 12}, {"N": 20}]),

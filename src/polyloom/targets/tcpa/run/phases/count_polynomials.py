@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Closed forms of access counts in the sizes: quasi-polynomials (Ehrhart 1962; Clauss 1996), interpolated exactly.
 
-With one candidate and sizes of one residue class modulo the region, tiles grow evenly, so that counts are polynomials
-there. They are computed at a simplex of sizes from one element per processor class (Newton's forward differences, in
+With one candidate and sizes of one residue class modulo the region, or modulo twice or four times as much where several
+iterations are one, tiles grow evenly, so that counts are polynomials there. They are computed at a simplex of sizes from one element per processor class (Newton's forward differences, in
 integers), and compared at more sizes than there are coefficients.
 """
 
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement, islice
+from itertools import combinations_with_replacement, islice, product
 from math import comb, lcm, prod
 from typing import Final
 
@@ -25,6 +25,8 @@ from polyloom.targets.tcpa.run.phases.step_sequence import run
 
 DEGREES: Final = range(1, 6)
 """Degrees that are tried: there are as many loops at most, those of steps included."""
+UNROLLED: Final = (1, 2, 4)
+"""Iterations in one, by which the period is longer where no polynomial fits."""
 LIFTS: Final = (0, 6, 18)
 """Periods by which sizes are enlarged where no polynomial fits."""
 Sizes = Mapping[str, int]
@@ -77,13 +79,13 @@ def _term(names: Sequence[str] | Mapping[str, int], exponents: Point, factor: Fr
 
 
 def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int) -> ClosedForm:
-    """Closed form of counts on the residue class of `first`, from these sizes on, or from larger ones if tiles have all
-    cases only there: of the least degree for which more sizes than it has coefficients agree. Errors: PL0523 where none
-    does, and those of `count`.
+    """Closed form of counts on the residue class of `first` modulo the period or a multiple in `UNROLLED`, from these
+    sizes on, or from larger ones if tiles have all cases only there: of the least degree for which more sizes than it
+    has coefficients agree. Errors: PL0523 where none does, and those of `count`.
     """
-    for lift in LIFTS:
-        start = {name: size + period * lift for name, size in first.items()}
-        if (made := _fit_polynomials(count, start, period)) is not None:
+    for own, lift in product((period * factor for factor in UNROLLED), LIFTS):
+        start = {name: size + own * lift for name, size in first.items()}
+        if (made := _fit_polynomials(count, start, own)) is not None:
             return made
     message = f"no polynomial of degree {DEGREES[-1]} or less counts what runs do"
     raise infeasible("PL0523", message, help="take larger sizes to begin with, so that every tile has all cases")
