@@ -263,8 +263,9 @@ def _check_all_given(
 
 
 def require_room(signature: Signature, sizes: Mapping[str, int]) -> None:
-    """Room for all arrays of a run, which the host holds, and the machine's model once more. Errors: PL0605."""
-    arrays = [*signature.arguments, *signature.unread]
+    """Room for the inputs of a run, which the host holds, and the machine's model once more. How large an output may
+    be is known to whoever reads the program's words. Errors: PL0605."""
+    arrays = [*signature.inputs, *signature.unread]
     needed = sum(prod(_array_shape(a, sizes)) * a.dtype.itemsize for a in arrays)
     what = f"`{signature.name}`, whose arrays the host and the machine hold,"
     memory.require_memory(2 * needed, what, "give smaller sizes, or a smaller model")

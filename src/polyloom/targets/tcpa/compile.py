@@ -75,7 +75,8 @@ def compile_program(
     """
     tell = progress or silent
     changed: set[str] = set()
-    usual = _usual_rewrites(machine, mapping)
+    longest = list[float]()
+    usual = _usual_rewrites(machine, mapping, longest.append)
 
     def run_mapping(rewrites: _Rewrites) -> Symbolic:
         return run_passes(program, _passes(machine, mapping, candidates, tell, rewrites, changed), watch)
@@ -87,18 +88,22 @@ def compile_program(
             raise
         others = _other_rewrites(usual, machine, mapping, changed)
         symbolic = _try_attempts([partial(run_mapping, rewrites) for rewrites in others], error)
+    else:
+        if longest and min(s.initiation_interval for s in symbolic.schedules) > longest[-1]:
+            symbolic = run_mapping(replace(usual, unroll=_keep_program))
     # The digest is of the user's program, not of the one with relays: it ties a stored file to its source.
     return replace(symbolic, program=digest(program))
 
 
-def _usual_rewrites(machine: Machine, mapping: UserMapping | None) -> _Rewrites:
-    """All rewrites; of a user's mapping, which names the equations that there are, those that keep them."""
+def _usual_rewrites(machine: Machine, mapping: UserMapping | None, tell: Callable[[float], None]) -> _Rewrites:
+    """All rewrites; of a user's mapping, which names the equations that there are, those that keep them. `tell` hears
+    up to which interval unrolling is worth it."""
     balance = partial(balance_units, machine=machine)
     if mapping is not None:
         return _Rewrites(balance=balance)
     return _Rewrites(
         divisions=partial(reduce_divisions, machine=machine),
-        unroll=partial(unroll_where_idle, machine=machine),
+        unroll=partial(unroll_where_idle, machine=machine, tell=tell),
         reads=partial(read_directly, machine=machine),
         relays=partial(insert_relays_if_short, machine=machine),
         moves=partial(eliminate_moves, machine=machine),

@@ -10,7 +10,7 @@ a channel and a bank per element, and twice as many would fit on half as large a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,13 +42,17 @@ SHORTEST: Final = 4
 each, and where some have none, a longer body takes longer."""
 
 
-def unroll_where_idle(program: Program, machine: Machine) -> Program:
+def unroll_where_idle(
+    program: Program, machine: Machine, tell: Callable[[float], None] = lambda longest: None
+) -> Program:
     """Unroll-and-jam by the balance of units (Carr, Ding and Sweany 1996): the program with so many iterations in one
-    that the bound of the interval per iteration is least; as it is where that gains little."""
+    that the bound of the interval per iteration is least; as it is where that gains little. `tell` hears the longest
+    interval of a schedule for which this is so, as the bound may not be met."""
     arrays = {a.name for a in (*program.inputs, *program.outputs)}
     if len(program.dimensions) < 3 or not _has_many_units(program, machine) or count_streams(program, arrays):
         return program
-    best, least = program, _interval(program, machine)
+    own = _interval(program, machine)
+    best, least = program, float(own)
     for factor in FACTORS:
         made = [*_unrolled_programs(program, factor, machine)]
         # An epilogue that takes units of the accumulation in its last iteration leaves them idle in all others.
@@ -59,6 +63,7 @@ def unroll_where_idle(program: Program, machine: Machine) -> Program:
         if found is None or found.interval * GAIN > least:
             break
         best, least = found.program, found.interval
+        tell(factor * own / GAIN)
     return best
 
 
