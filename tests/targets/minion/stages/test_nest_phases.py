@@ -58,7 +58,7 @@ def parts(
         for j in range(20):  # bytes behind the depth within a word
             h[i, j] = 0
             for k in range(18):
-                h[i, j] += pl.i32(c[i, k]) * pl.i32(d[k, j])
+                h[i, j] += pl.to_i32(c[i, k]) * pl.to_i32(d[k, j])
     for i in range(20):
         x[i] = 0.0
         for j in range(20):
@@ -77,7 +77,7 @@ def parts(
 
 def test_parts_that_are_no_whole_lines_are_loops() -> None:
     random = np.random.default_rng(0)
-    given = {name: random.integers(-3, 4, (20, 20)).astype(np.float32) for name in "abefg"}
+    given: dict[str, Any] = {name: random.integers(-3, 4, (20, 20)).astype(np.float32) for name in "abefg"}
     given |= {name: random.integers(-3, 4, (20, 20)).astype(np.int8) for name in "cd"}
     wide, a, b = {name: array.astype(np.int32) for name, array in given.items()}, given["a"], given["b"]
     run = pl.compile(parts, on="minion:2").run(**given, h=np.zeros((20, 20), np.int32), x=np.zeros(20, np.float32))
