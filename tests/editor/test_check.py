@@ -12,6 +12,7 @@ from tests.cli.conftest import Call
 from tests.conftest import Golden
 
 from polyloom.cli import main
+from polyloom.editor.check import Request, check
 
 ROOT = Path(__file__).parents[2]
 PYTHON = """import polyloom as pl
@@ -132,3 +133,13 @@ def test_json_has_every_stage(folder: Path, call: Call) -> None:
 def test_every_example_is_without_errors(call: Call) -> None:
     for path in sorted((ROOT / "examples").glob("*.pla")):
         assert call("check", str(path))[0] == 0, path
+
+
+@pytest.mark.parametrize(("head", "is_executed"), [("", False), ("import polyloom as pl\n", True)])
+def test_an_editor_executes_no_file_without_kernels(tmp_path: Path, head: str, is_executed: bool) -> None:
+    """Other programs are opened in an editor, too; the text is that of the buffer."""
+    path, made = tmp_path / "deploy.py", tmp_path / "made"
+    path.write_text("")
+    text = f"{head}from pathlib import Path\nPath({str(made)!r}).touch()\n"
+    list(check(Request(str(path), text=text)))
+    assert made.exists() == is_executed

@@ -19,7 +19,7 @@ from polyloom.buffers import unsaved_buffers
 from polyloom.diagnostics import Diagnostic, PolyloomError, Source, input_error
 from polyloom.editor.hints import Hint, loop_hints
 from polyloom.files import read_source
-from polyloom.frontend.language_check import check_language
+from polyloom.frontend.language_check import check_language, has_kernels
 from polyloom.frontend.source import Options
 from polyloom.riscv.rvwmo.reader import read_litmus
 from polyloom.run.inputs import read_values
@@ -66,6 +66,10 @@ def check(request: Request) -> Iterator[Stage]:
     language has no errors."""
     file = frontend.source_file(request.path)
     with nullcontext() if request.text is None else unsaved_buffers({file: request.text}):
+        if request.text is not None and file.endswith(".py") and not has_kernels(file):
+            # Another program that the editor has opened: nobody asked to execute it.
+            yield Stage("language")
+            return
         first = _timed_stage("language", lambda: _check_language(request))
         yield first
         if request.on is not None and not first.has_errors:

@@ -7,17 +7,21 @@ What only loops whose accesses are known in advance must not have is a warning: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from polyloom import frontend
 from polyloom.diagnostics import Diagnostic, PolyloomError
+from polyloom.files import read_source
 from polyloom.frontend import Options, checked_nest
 
 if TYPE_CHECKING:
     from polyloom.frontend import FunctionSource
 
+_KERNELS: Final = re.compile(rb"polyloom|kernel")
+"""One of these words stands in every file that defines kernels: its import, or the decorator."""
 Findings = tuple[str, tuple[Diagnostic, ...]]
 """A function's name, empty of a file that has one program, and what is wrong with it."""
 _ELSEWHERE = "machines with a program counter take it: check with --on riscv"
@@ -38,6 +42,11 @@ def check_language(path: str, options: Options) -> Iterator[Findings]:
         case _:
             frontend.load(file, chosen)
             yield "", ()
+
+
+def has_kernels(path: str) -> bool:
+    """Whether a Python file may define kernels. An editor opens others, too, which must not be executed for that."""
+    return _KERNELS.search(read_source(path, "source")) is not None
 
 
 def _check_python(path: str, options: Options) -> Iterator[Findings]:

@@ -155,7 +155,7 @@ class _Cutter:
             roundings = len(parts) + len(product_factors(part)) - 3
             over = whole.dimension
             sides = self.factor(left, over), self.factor(right, over)
-            is_spread = self.is_row(whole) and sides[1].index == (Affine.symbol(over),)
+            is_spread = self.is_row(whole) and sides[1].index == (Affine.symbol(over),) and self.has_columns(sides[1])
             name = "" if is_spread else name
             made = self.product(*sides, over, name if is_all else "", roundings=roundings, is_spread=is_spread)
             total = add_signed(total, multiply_factors([*outer, made]), is_less=is_less)
@@ -165,6 +165,12 @@ class _Cutter:
     def is_row(self, whole: Sum) -> bool:
         """Whether the formula around a sum has dimensions that the sum lacks."""
         return self.can.folds and {*self.scope.dims(whole)} < {*self.around}
+
+    def has_columns(self, leaf: Leaf) -> bool:
+        """Whether each element of a vector is there in all columns of a tile: the host lays arguments so, and of what
+        stages compute only a row's numbers are.
+        """
+        return leaf.array in self.rows or all(stage.result != leaf.array for stage in self.stages)
 
     def reciprocals(self, term: Term, dims: tuple[str, ...]) -> Term:
         """Products with reciprocals in the place of divisions by what is the same for all of a row: one quotient for

@@ -15,7 +15,9 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.map.loops import compile as stages
 from polyloom.targets.tensix.map.loops.rows.fold import fold_bits
 
-HEAD = "import numpy as np\nimport polyloom as pl\n\nN, M, K = pl.sizes('N M K')\n\n\n@pl.kernel\n"
+HEAD = (
+    "from typing import Any\nimport numpy as np\nimport polyloom as pl\n\nN, M, K = pl.sizes('N M K')\n\n\n@pl.kernel\n"
+)
 
 
 def compiled(folder: Path, text: str, **options: Any) -> Any:
@@ -81,6 +83,15 @@ def test_a_fold_of_one_element_is_the_element(body: str, tmp_path: Path) -> None
     """Indices of an axis of one element are numbers: no dimension is left to fold."""
     result = compiled(tmp_path, f"(x: pl.f32[1, 4]) -> None:\n    return {body}\n").run()
     assert result.verified
+
+
+def test_a_row_of_numbers_is_no_column_for_another_product(tmp_path: Path) -> None:
+    """What a stage computes lies in L1 once: a vector of it is not there in all columns of its tiles."""
+    text = (
+        "(x: pl.f32[40, 33]) -> Any:\n    s = x.sum(axis=1)\n"
+        "    return s / np.sqrt((s * s).mean(axis=-1, keepdims=True) + np.float32(0.01))\n"
+    )
+    assert compiled(tmp_path, text).run().verified
 
 
 def test_the_order_of_bits_is_that_of_numbers() -> None:
