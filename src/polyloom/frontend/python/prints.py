@@ -7,6 +7,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from types import FunctionType
+from typing import Any
 
 from polyloom.frontend.prints import Print, local_name
 from polyloom.frontend.python.syntax_tree import Text
@@ -72,7 +73,8 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
     for child in ast.iter_child_nodes(node):
         if (call := _print_call(child)) is not None:
             yield call
-        else:
+        # Expressions contain no statement, and may be nested more deeply than a recursion reaches.
+        elif not isinstance(child, ast.expr):
             yield from _calls(child)
 
 
@@ -100,6 +102,9 @@ def _assignments(number: int, call: ast.Call) -> list[ast.stmt]:
 class _Replacement(ast.NodeTransformer):
     def __init__(self, make: _Make) -> None:
         self.make, self.count = make, 0
+
+    def visit(self, node: ast.AST) -> Any:
+        return node if isinstance(node, ast.expr) else super().visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
         call = _print_call(node)

@@ -68,7 +68,7 @@ def test_a_product_and_what_follows_it(minions: int) -> None:
 def test_a_missing_barrier_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frame, "barrier", _no_barrier)
     with pytest.raises(PolyloomError) as error:
-        _run(kernels.transposed, 20, 30, 4)
+        _run(kernels.transposed, 64, 64, 8)
     assert error.value.code in ("PL1380", "PL0812")
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from polyloom.ir.instance_counts import count_operations
 from polyloom.ir.nest import Nest, loops
@@ -23,15 +22,12 @@ from polyloom.targets.minion.map.simd import spmd_program
 from polyloom.targets.minion.map.simd.memory import place_locals
 from polyloom.targets.minion.map.simd.parallel_machine import machine_description
 from polyloom.targets.minion.map.simd.row_sharing import Ownership, row_arrays
-from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT
+from polyloom.targets.minion.map.simd.short_division import SCRATCH
 from polyloom.targets.minion.options import Fp
 from polyloom.transform.parallel.arrangement import arrange_loops
 from polyloom.transform.parallel.contraction import contract
 from polyloom.transform.parallel.specialization import specialize
 from polyloom.transform.parallel.work_sharing import share_work
-
-SCRATCH: Final = 1 << SCRATCH_SHIFT
-"""Bytes of each hart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd.memory import Memory
-from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT
+from polyloom.targets.minion.map.simd.short_division import scratch_address
 from polyloom.targets.minion.map.simd.text import CONSTANTS, Text
 
 _IMMEDIATE: Final = range(-2048, 2048)
@@ -123,9 +123,7 @@ class Elements:
             self.text.add(*([] if not number else [f"li t1, {number}"]), f"fbcx.ps {register}, {source}")
             return
         self.text.add(
-            f"slli t1, s1, {SCRATCH_SHIFT}",
-            f"li t2, {self.memory.scratch}",
-            "add t1, t1, t2",
+            *scratch_address("t1", "t2", self.memory.scratch),
             f"flw.ps {register}, 0(t1)",
         )
         if number != 1:

@@ -18,7 +18,7 @@ from polyloom.targets.minion.words.layout import Placed
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Placed arrays by name; `scratch` is where harts have 512 bytes each, one behind the other."""
+    """Placed arrays by name; `scratch` is where harts have 448 bytes each, one behind the other."""
 
     placed: Mapping[str, Placed]
     types: Mapping[str, ElementType]

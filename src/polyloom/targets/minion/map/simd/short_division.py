@@ -25,8 +25,9 @@ CONSTANTS: Final = (0, _LEAST << 24, (_EXPONENTS << 24) - 1, ONE)
 doubled, and one."""
 LONG: Final = "long_div"
 """Label of the routine itself."""
-SCRATCH_SHIFT: Final = 9
-"""Bytes of scratch of each hart, as a power of two: numbers of lanes, operands of divisions, registers of routines."""
+SCRATCH: Final = 448
+"""Bytes of scratch of each hart: numbers of lanes, operands of divisions, registers of routines. An odd number of
+lines, so that harts that read theirs at the same time go to different banks of L2."""
 _OPERANDS, _SAVED = 128, 192
 """Where in the scratch operands are handed to the routine, and where registers are kept meanwhile."""
 
@@ -100,10 +101,17 @@ def call_lines(call: Call, prefix: str, scratch: int | None) -> list[str]:
         lines = [f"{call.label}:", f"for.pi {first}, {call.left}, {call.left}"]
         lines += [f"for.pi {second}, {call.right}, {call.right}", f"jal t5, {prefix}.{LONG}"]
         return [*lines, f"for.pi {call.into}, {first}, {first}", f"j {call.back}"]
-    lines = [f"{call.label}:", f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {scratch}", "add t0, t0, t1"]
+    lines = [f"{call.label}:", *scratch_address("t0", "t1", scratch)]
     lines += [f"fsq2 {call.left}, {_OPERANDS}(t0)", f"fsq2 {call.right}, {_OPERANDS + 32}(t0)", f"jal t5, {prefix}.div"]
     # The mask stays: lanes that take no part keep what they have.
     return [*lines, f"flw.ps {call.into}, {_OPERANDS}(t3)", f"j {call.back}"]
+
+
+def scratch_address(register: str, other: str, base: int) -> list[str]:
+    """Instructions for the address of the hart's own scratch, of which all begin at `base`; `other` is overwritten."""
+    # s1 · 448 is s1 · 512 - s1 · 64.
+    product = [f"slli {register}, s1, 9", f"slli {other}, s1, 6", f"sub {register}, {register}, {other}"]
+    return [*product, f"li {other}, {base}", f"add {register}, {register}, {other}"]
 
 
 def wrapper_lines(prefix: str) -> list[str]:

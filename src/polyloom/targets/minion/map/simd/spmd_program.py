@@ -26,7 +26,7 @@ from polyloom.targets.minion.map.simd.elements import Around
 from polyloom.targets.minion.map.simd.memory import Memory
 from polyloom.targets.minion.map.simd.parallel_machine import LANES, machine_description
 from polyloom.targets.minion.map.simd.row_sharing import Ownership, shares_rows
-from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT
+from polyloom.targets.minion.map.simd.short_division import scratch_address
 from polyloom.targets.minion.map.simd.text import CONSTANTS, EMULATION, SHARES, Text
 from polyloom.targets.minion.map.simd.values import Values, calls_routines
 from polyloom.transform.parallel.software_coherence import (
@@ -89,7 +89,7 @@ class _Program:
     def lane_numbers(self) -> None:
         """0 to 7 at the beginning of the hart's scratch."""
         with self.text.at(None, "numbers the lanes"):
-            self.text.add(f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {self.memory.scratch}", "add t0, t0, t1")
+            self.text.add(*scratch_address("t0", "t1", self.memory.scratch))
             for lane in range(LANES):
                 self.text.add(f"li t2, {lane}", f"sw t2, {4 * lane}(t0)")
 

@@ -21,7 +21,7 @@ from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd import short_division as division
 from polyloom.targets.minion.map.simd.elements import Around, Elements
-from polyloom.targets.minion.map.simd.short_division import SCRATCH_SHIFT, Call
+from polyloom.targets.minion.map.simd.short_division import Call, scratch_address
 from polyloom.targets.minion.map.simd.text import Text
 
 _DIRECT: Final = {
@@ -398,7 +398,7 @@ class Values(Elements):
         again = self.text.label("lane")
         a, b = operands
         # Scratch belongs to each hart; lane numbers are at the beginning, in front of these operands.
-        self.text.add(f"slli t0, s1, {SCRATCH_SHIFT}", f"li t1, {self.memory.scratch + 64}", "add t0, t0, t1")
+        self.text.add(*scratch_address("t0", "t1", self.memory.scratch + 64))
         self.text.add(
             f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
         )

@@ -2,8 +2,9 @@
 """Closed forms of access counts in the sizes: quasi-polynomials (Ehrhart 1962; Clauss 1996), interpolated exactly.
 
 With one candidate and sizes of one residue class modulo the region, or modulo twice or four times as much where several
-iterations are one, tiles grow evenly, so that counts are polynomials there. They are computed at a simplex of sizes from one element per processor class (Newton's forward differences, in
-integers), and compared at more sizes than there are coefficients.
+iterations are one, tiles grow evenly, so that counts are polynomials there. They are computed at a simplex of sizes
+from one element per processor class (Newton's forward differences, in integers), and compared at more sizes than there
+are coefficients.
 """
 
 from __future__ import annotations
