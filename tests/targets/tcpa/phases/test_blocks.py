@@ -105,8 +105,8 @@ def test_a_local_that_crosses_blocks() -> None:
 
 
 def test_transfers_are_those_of_words_that_banks_lack(blocked: pl.Compiled) -> None:
-    """C goes back from the banks that wrote it to those that read it, a quarter of it to each element, where each of two
-    iterations in one has banks of its own."""
+    """C goes back from the banks that wrote it to those that read it, a quarter of it to each element, where each of
+    two iterations in one has banks of its own."""
     one = blocked.instantiate(N=8, M=8, K=16).run()
     two = blocked.instantiate(N=8, M=8, K=32).run()
     assert phases_of(one)[0]["transfer_cycles"] == 0

@@ -48,7 +48,8 @@ class HeldUnits:
     def read(cls, told: tuple[int, bytes], classes: int, units: int) -> HeldUnits | None:
         """What the native model tells; None of a run without an account."""
         step, counts = told
-        return cls(step, np.frombuffer(counts, np.int64).reshape(-1, classes, units)) if step else None
+        # An array of which no element has a program counts nothing.
+        return cls(step, np.frombuffer(counts, np.int64).reshape(-1, classes, units)) if step and classes else None
 
 
 def class_parts(
