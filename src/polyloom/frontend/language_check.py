@@ -51,12 +51,12 @@ def has_kernels(path: str) -> bool:
 
 def _check_python(path: str, options: Options) -> Iterator[Findings]:
     # Imported when used, as every front end is: most files are of one language.
-    from polyloom.frontend.python import execute_file, load_kernel, own_kernels
+    from polyloom.frontend.python import execute_file, file_kernels, load_kernel
 
     if options.function is not None:
         yield options.function, _check_function(load_kernel(path, options.function))
         return
-    found = own_kernels(path, execute_file(path))
+    found = file_kernels(path, execute_file(path))
     if not found:
         load_kernel(path)
     for name, kernel in found.items():

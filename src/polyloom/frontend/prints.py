@@ -46,7 +46,7 @@ class Print:
     def text(self, values: Sequence[Any]) -> str:
         """What is printed for these values."""
         rest = iter(values)
-        return CONVERSION.sub(lambda found: _shown(found, rest), self.format)
+        return CONVERSION.sub(lambda found: _shown_text(found, rest), self.format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Observed:
     prints: tuple[Print, ...]
 
 
-def _shown(found: re.Match[str], values: Iterator[Any]) -> str:
+def _shown_text(found: re.Match[str], values: Iterator[Any]) -> str:
     """Text of the next value by a conversion. A float where C wants an integer, which C leaves undefined, is shown as
     the number that it is.
     """

@@ -42,18 +42,18 @@ def hottest_loop(listing: str, weights: Mapping[int, int]) -> list[tuple[int, st
     """
     best: list[tuple[int, str]] = []
     least = 0
-    for loop in _own_lines(listing):
+    for loop in _loop_lines(listing):
         if (own := sum(weights.get(address, 0) for address, _ in loop)) > least:
             best, least = loop, own
     return best
 
 
-def _own_lines(listing: str) -> Iterator[list[tuple[int, str]]]:
+def _loop_lines(listing: str) -> Iterator[list[tuple[int, str]]]:
     """Lines of each loop without those of loops within it."""
     lines = [(int(found[1], 16), found[2], found[3], found[0]) for found in _instruction_lines(listing)]
-    loops = _back_edges([line[:3] for line in lines])
+    loops = _backward_edges([line[:3] for line in lines])
     for loop in loops:
-        inner = {n for other in loops if other != loop and _is_within(other, loop) for n in other}
+        inner = {n for other in loops if other != loop and _contains_loop(other, loop) for n in other}
         yield [(lines[n][0], lines[n][3]) for n in loop if n not in inner]
 
 
@@ -65,15 +65,15 @@ def _instruction_lines(listing: str) -> Iterator[re.Match[str]]:
 
 def _loop_ranges(code: Sequence[tuple[int, str, str]]) -> Iterator[range]:
     """Line ranges of the loops that have no other in them."""
-    ends = _back_edges(code)
-    yield from (loop for loop in ends if not any(other is not loop and _is_within(other, loop) for other in ends))
+    ends = _backward_edges(code)
+    yield from (loop for loop in ends if not any(other is not loop and _contains_loop(other, loop) for other in ends))
 
 
-def _is_within(inner: range, outer: range) -> bool:
+def _contains_loop(inner: range, outer: range) -> bool:
     return inner.start >= outer.start and inner.stop <= outer.stop
 
 
-def _back_edges(code: Sequence[tuple[int, str, str]]) -> list[range]:
+def _backward_edges(code: Sequence[tuple[int, str, str]]) -> list[range]:
     """Line ranges from the goal of each branch backwards to the branch."""
     place = {address: n for n, (address, _, _) in enumerate(code)}
     ends = list[range]()

@@ -49,7 +49,7 @@ def load_observed(path: str, options: Options) -> Observed | None:
     `load` for what is printed.
     """
     silent = remove_ignored(path, options)
-    prints = read_prints(path, silent, _unreached(options))
+    prints = read_prints(path, silent, _unreached_functions(options))
     if not prints:
         return None
     # First without: what is wrong with the function itself has its place in the user's text.
@@ -60,13 +60,13 @@ def load_observed(path: str, options: Options) -> Observed | None:
         raise _located_at_print(path, silent, prints, error) from None
 
 
-def _unreached(options: Options) -> Bodies:
+def _unreached_functions(options: Options) -> Bodies:
     return partial(unreached_bodies, function=options.function)
 
 
 def _load_prints(path: str, options: Options, prints: Sequence[Print], only: int | None = None) -> Nest:
     """Nest that assigns what is printed, by all prints or one, checked for all sizes."""
-    return check_accesses(_load(path, assign_prints(path, options, _unreached(options), prints, only))[0])
+    return check_accesses(_load(path, assign_prints(path, options, _unreached_functions(options), prints, only))[0])
 
 
 def _located_at_print(path: str, options: Options, prints: Sequence[Print], error: PolyloomError) -> PolyloomError:

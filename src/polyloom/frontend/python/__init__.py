@@ -28,7 +28,7 @@ from polyloom.frontend.suggestions import suggestion
 from polyloom.ir.nest import Nest
 from polyloom.recursion import with_deep_stack
 
-__all__ = ["Kernel", "execute_file", "load", "load_kernel", "own_kernels"]
+__all__ = ["Kernel", "execute_file", "file_kernels", "load", "load_kernel"]
 
 
 def load(path: str, options: Options) -> tuple[Nest, Reference]:
@@ -40,7 +40,7 @@ def load(path: str, options: Options) -> tuple[Nest, Reference]:
 def load_kernel(path: str, name: str | None = None) -> Kernel:
     """The kernel called `name` of a file, or its only one; raises PL0104, PL0131 and PL0132."""
     found = {value.name: value for value in execute_file(path).values() if isinstance(value, Kernel)}
-    own = own_kernels(path, found)
+    own = file_kernels(path, found)
     if name is not None:
         if name in found:
             return found[name]
@@ -57,7 +57,7 @@ def load_kernel(path: str, name: str | None = None) -> Kernel:
     raise input_error("PL0132", f"{path} has several kernels", notes=(_list_kernels(list(own)),), help=help)
 
 
-def own_kernels(path: str, names: Mapping[str, object]) -> dict[str, Kernel]:
+def file_kernels(path: str, names: Mapping[str, object]) -> dict[str, Kernel]:
     """Kernels that an executed file defines; those that it imports can be named, but are not meant by default."""
     found = {value.name: value for value in names.values() if isinstance(value, Kernel)}
     return {name: kernel for name, kernel in found.items() if kernel.path == path}

@@ -86,7 +86,7 @@ def compile_program(
     except PolyloomError as error:
         if error.exit_code != INFEASIBLE:
             raise
-        others = _other_rewrites(usual, machine, mapping, changed)
+        others = _fallback_rewrites(usual, machine, mapping, changed)
         symbolic = _try_attempts([partial(run_mapping, rewrites) for rewrites in others], error)
     else:
         if longest and min(s.initiation_interval for s in symbolic.schedules) > longest[-1]:
@@ -112,7 +112,7 @@ def _usual_rewrites(machine: Machine, mapping: UserMapping | None, tell: Callabl
     )
 
 
-def _other_rewrites(
+def _fallback_rewrites(
     usual: _Rewrites, machine: Machine, mapping: UserMapping | None, changed: set[str]
 ) -> list[_Rewrites]:
     """Attempts for a program that does not fit with the usual rewrites, of which some `changed` it."""

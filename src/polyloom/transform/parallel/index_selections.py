@@ -77,14 +77,18 @@ class _LoopSplitting(Rewriter):
             return (made,)
         rest = form - Affine.symbol(made.name) * factor
         low, high = (Affine() - rest, None) if factor > 0 else (None, rest + 1)
-        first = replace(made, body=body, lower=_with(made.lower, low), upper=_with(made.upper, high))
-        others = replace(made, body=orelse, lower=_with(made.lower, high), upper=_with(made.upper, low))
+        first = replace(
+            made, body=body, lower=_with_condition(made.lower, low), upper=_with_condition(made.upper, high)
+        )
+        others = replace(
+            made, body=orelse, lower=_with_condition(made.lower, high), upper=_with_condition(made.upper, low)
+        )
         second = Copy({}, {}, self.taken).nodes((others,)) if orelse else ()
         parts = (first, *second) if factor < 0 else (*second, first)
         return tuple(each for part in parts if isinstance(part, Loop) for each in self.split(part))
 
 
-def _with(ends: tuple[Affine, ...], end: Affine | None) -> tuple[Affine, ...]:
+def _with_condition(ends: tuple[Affine, ...], end: Affine | None) -> tuple[Affine, ...]:
     return ends if end is None or end in ends else (*ends, end)
 
 

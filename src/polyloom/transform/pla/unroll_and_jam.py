@@ -112,7 +112,7 @@ def _forward_moves(program: Program, kept: set[str]) -> Program:
     for move in moves:
         source = next(e.operands[0] for e in program.equations if e.name == move.name)
         assert isinstance(source, Reference)
-        program = _read_from(program, move, source.name)
+        program = _redirect_reads(program, move, source.name)
     return program
 
 
@@ -124,7 +124,7 @@ def _is_local(program: Program, equation: Equation) -> bool:
     return source.name in variables and not any(program.distance(source))
 
 
-def _read_from(program: Program, move: Equation, source: str) -> Program:
+def _redirect_reads(program: Program, move: Equation, source: str) -> Program:
     """The program without a move: its readers read `source` at the distances at which they read its target."""
 
     def redirect(operand: Operand) -> Operand:

@@ -118,7 +118,7 @@ def solve_digits(
         for factor, number in own:
             part = Affine(tuple((n, f // factor) for n, f in rest.terms if f % factor == 0), rest.constant // factor)
             # A digit is below its radix, so that no other digit carries into it.
-            if not _is_below(part, extents[number], sizes):
+            if not _is_smaller_index(part, extents[number], sizes):
                 return None
             found[number] = part
             rest = rest - part * factor
@@ -127,7 +127,7 @@ def solve_digits(
     return tuple(found.get(n, Affine()) for n in range(len(extents)))
 
 
-def _is_below(form: Affine, extent: Affine, sizes: Mapping[str, Affine]) -> bool:
+def _is_smaller_index(form: Affine, extent: Affine, sizes: Mapping[str, Affine]) -> bool:
     known = all(n in sizes and sizes[n].is_constant and f > 0 for n, f in form.terms)
     if not known or not extent.is_constant or form.constant < 0:
         return False

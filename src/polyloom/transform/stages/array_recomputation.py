@@ -161,7 +161,7 @@ class _Recomputer(Reader):
             kept = _Kept(target.shape, target.index, target.name, store.span)
             self.contents[target.name] = self.keep(value, whole, kept)
             return
-        if (every := _last_digit(target, whole)) is not None:
+        if (every := _lowest_digit(target, whole)) is not None:
             self.store_digit(*every, value, whole, store.span)
             return
         super().store(store)
@@ -221,13 +221,13 @@ class _Recomputer(Reader):
         kept = self.kept[name]
         symbols = [*dict.fromkeys(s for form in place for s, _ in form.terms if s in self.sizes)]
         own = list(dict.fromkeys(self.owner.get(s, s) for s in symbols))
-        numbers = {s: Affine.symbol(f"${n}") for n, s in enumerate(self.flat_digits(own))}
+        numbers = {s: Affine.symbol(f"${n}") for n, s in enumerate(self.linear_digits(own))}
         key = name, (*(str(form.substitute(numbers)) for form in place), *(str(self.sizes[d]) for d in own))
         if key not in self.known:
             self.known[key] = self.define_place(name, place, own, kept)
         return Leaf(self.known[key], tuple(map(Affine.symbol, own)))
 
-    def flat_digits(self, own: Sequence[str]) -> list[str]:
+    def linear_digits(self, own: Sequence[str]) -> list[str]:
         return [digit for d in own for digit in self.digits.get(d, (d,))]
 
     def define_place(self, name: str, place: Place, own: Sequence[str], kept: _Kept) -> str:
@@ -240,7 +240,7 @@ class _Recomputer(Reader):
             self.fresh_place(self.sizes[d], tuple(self.sizes[s].constant for s in self.digits.get(d, ()))) for d in own
         ]
         names = [self.dimension(form) for form in copies]
-        renamed = dict(zip(self.flat_digits(own), self.flat_digits(names), strict=True))
+        renamed = dict(zip(self.linear_digits(own), self.linear_digits(names), strict=True))
         at = tuple(form.substitute({s: Affine.symbol(n) for s, n in renamed.items()}) for form in place)
         value = self.values[name]
         try:
@@ -260,7 +260,7 @@ class _Recomputer(Reader):
         if isinstance(value, Cases) and isinstance(value.inside, Constant) and value.inside == value.outside:
             return Number(value.inside.value)
         own = self.dimensions(named_symbols(value))
-        flat = self.flat_digits(own)
+        flat = self.linear_digits(own)
         extents = tuple(self.sizes.get(s, self.dims.get(s, Affine())) for s in flat)
         named = substitute_symbols(value, {s: axis(n) for n, s in enumerate(flat)}, extents)
         target, numbers = list[Affine](), iter(range(len(flat)))
@@ -350,7 +350,7 @@ class _Recomputer(Reader):
             return None
         radices = tuple(self.sizes[name].constant for name in others)
         made = self.fresh_place(Affine((), prod(radices)), radices if len(radices) > 1 else ())
-        own = self.flat_digits([self.dimension(made)])
+        own = self.linear_digits([self.dimension(made)])
         return (Affine.from_terms({new: form.coefficient(old) for new, old in zip(own, others, strict=True)}),)
 
     def products(self, value: Contract, known: Mapping[str, Affine], over: str, needed: frozenset[str]) -> Term:
@@ -423,7 +423,7 @@ def _is_whole_axis(form: Affine, extent: Affine, extents: Sequence[Affine]) -> b
     return name.startswith("$") and extents[int(name[1:])] == extent
 
 
-def _last_digit(target: Read, whole: Sequence[Affine]) -> tuple[Read, int] | None:
+def _lowest_digit(target: Read, whole: Sequence[Affine]) -> tuple[Read, int] | None:
     """A store of every n-th element of an axis as one of all digits, of which the last is fixed: the store with an axis
     for this digit, and its number.
     """

@@ -93,7 +93,7 @@ def _begins_statement(tokens: Sequence[Token], n: int) -> bool:
     """Whether a statement may begin at a token."""
     before = tokens[n - 1].text if n else ";"
     if before == ")":
-        opening = _opening(tokens, n - 1)
+        opening = _opening_token(tokens, n - 1)
         head = tokens[opening - 1].text if opening > 0 else ""
         return head.isidentifier() and head not in _OPERATORS
     if before == ":":
@@ -103,7 +103,7 @@ def _begins_statement(tokens: Sequence[Token], n: int) -> bool:
     return before in _BEFORE
 
 
-def _opening(tokens: Sequence[Token], closing: int) -> int:
+def _opening_token(tokens: Sequence[Token], closing: int) -> int:
     """Number of the parenthesis that another one closes; -1 without one."""
     depth = 0
     for n in range(closing, -1, -1):

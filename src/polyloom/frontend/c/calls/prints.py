@@ -45,7 +45,7 @@ def remove_prints(path: str, options: Options) -> Options:
 def read_prints(path: str, options: Options, other_bodies: Bodies) -> tuple[Print, ...]:
     """Prints of a file, but for those in `other_bodies`. Errors: PL1510."""
     text = _text(path, options)
-    found = _reached(text, other_bodies)
+    found = _reached_calls(text, other_bodies)
     functions = defined_functions(text) if found else set[str]()
     source = Source(path, text)
     return tuple(_read_print(source, statement, functions) for statement in found)
@@ -58,7 +58,7 @@ def assign_prints(
     out.
     """
     text = _text(path, options)
-    numbers = {each: n for n, each in enumerate(_reached(text, other_bodies)) if only in (None, n)}
+    numbers = {each: n for n, each in enumerate(_reached_calls(text, other_bodies)) if only in (None, n)}
     statements = print_statements(text)
 
     def instead(at: int) -> str:
@@ -68,7 +68,7 @@ def assign_prints(
     return _reading(path, options, _rewrite(text, statements, instead))
 
 
-def _reached(text: str, other_bodies: Bodies) -> list[Statement]:
+def _reached_calls(text: str, other_bodies: Bodies) -> list[Statement]:
     others, found = other_bodies(text), print_statements(text)
     return [each for each in found if not any(each.start in body for body in others)]
 

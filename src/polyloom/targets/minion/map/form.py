@@ -24,7 +24,7 @@ from polyloom.targets.forms import loops
 from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.minion.map import oracles as judges
 from polyloom.targets.minion.map.convolution import source as convolutions
-from polyloom.targets.minion.map.nest_phases import plan_nest_phases, reduces_otherwise
+from polyloom.targets.minion.map.nest_phases import has_other_reductions, plan_nest_phases
 from polyloom.targets.minion.map.phase_work import Content, Work
 from polyloom.targets.minion.map.product import form as product
 from polyloom.targets.minion.map.simd import form as simd
@@ -72,7 +72,7 @@ def _choose_form(written: Written, read: simd.Read | None, asked: _Request) -> S
     if read is not None and convolved is not None and convolved[1].what == "convolution":
         return _convolution_subject(*convolved, read, written)
     # Reductions beside products are no stages, and the dataflow of a long function takes long to find.
-    phased = plan_nest_phases(read.nest, fp, minions) if read is not None and reduces_otherwise(read.nest) else None
+    phased = plan_nest_phases(read.nest, fp, minions) if read is not None and has_other_reductions(read.nest) else None
     if read is not None and phased is not None:
         return _plan_subject(*phased, read, None, written)
     source = _planned_source(written, read)

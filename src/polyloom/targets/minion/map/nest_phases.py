@@ -60,7 +60,7 @@ def plan_nest_phases(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, tuple[Work
     return _plan(nest, phases, shared), works
 
 
-def reduces_otherwise(nest: Nest) -> bool:
+def has_other_reductions(nest: Nest) -> bool:
     """Whether something else than products is reduced: an inner loop writes what does not depend on it, and multiplies
     no two arrays.
     """
@@ -81,7 +81,7 @@ def _defines_scalars(nest: Nest, nodes: Sequence[Node]) -> bool:
     """
     scalars = {s.name for s in nest.storage if s.role == "local" and not s.shape}
     written = set[str]()
-    for assign, is_certain in _ordered(nodes, certain=True):
+    for assign, is_certain in _statement_order(nodes, certain=True):
         read = {each.name for each in accesses(assign.value)} & scalars
         if not read <= written:
             return False
@@ -90,37 +90,37 @@ def _defines_scalars(nest: Nest, nodes: Sequence[Node]) -> bool:
     return not {s for node in nodes for s in _symbols(node)} & scalars
 
 
-def _ordered(nodes: Sequence[Node], *, certain: bool) -> Iterator[tuple[Assign, bool]]:
+def _statement_order(nodes: Sequence[Node], *, certain: bool) -> Iterator[tuple[Assign, bool]]:
     for node in nodes:
         match node:
             case Assign():
                 yield node, certain
             case Loop():
                 # What only an iteration writes is read there, too: an empty loop does neither.
-                yield from _ordered(node.body, certain=certain)
+                yield from _statement_order(node.body, certain=certain)
             case If():
-                yield from _ordered((*node.body, *node.orelse), certain=False)
+                yield from _statement_order((*node.body, *node.orelse), certain=False)
 
 
 def _symbols(node: Node) -> frozenset[str]:
     return mentioned_symbols([node])
 
 
-def _touched(nodes: Sequence[Node]) -> frozenset[str]:
+def _accessed_arrays(nodes: Sequence[Node]) -> frozenset[str]:
     each = list(assignments(nodes))
     return frozenset(a.target.name for a in each) | {r.name for a in each for r in accesses(a.value)}
 
 
 def _shared_arrays(nest: Nest, groups: Sequence[Sequence[Node]]) -> tuple[Storage, ...]:
     """Local arrays that several phases access."""
-    touched = [_touched(nodes) for nodes in groups]
+    touched = [_accessed_arrays(nodes) for nodes in groups]
     locals_ = [s for s in nest.storage if s.role == "local" and s.shape]
     return tuple(s for s in locals_ if sum(s.name in names for names in touched) > 1)
 
 
 def _phase_nest(nest: Nest, nodes: tuple[Node, ...], shared: Sequence[Storage]) -> Nest:
     """Nest of a phase: what it shares with others are its arguments."""
-    touched, names = _touched(nodes), {s.name for s in shared}
+    touched, names = _accessed_arrays(nodes), {s.name for s in shared}
     own = [replace(s, role="argument", writable=True) if s.name in names else s for s in nest.storage]
     return replace(nest, storage=tuple(s for s in own if s.name in touched), body=nodes)
 

@@ -75,7 +75,7 @@ def class_parts(
         room = np.diff(ends, prepend=0) * len(own.places)
         busy, fuller = (_overlap(ends, begins - first, n * interval) for n in (own.iterations, most))
         for unit in range(len(own.work)):
-            work = _within(passed[:, number, unit], room)
+            work = _window_part(passed[:, number, unit], room)
             waiting = _fit(np.clip(busy - work, 0, room - work), own.waiting[unit], room - work)
             left = room - work - waiting
             missing = _fit(np.clip(fuller - busy, 0, left), own.missing[unit], left)
@@ -103,7 +103,7 @@ def _overlap(ends: Cycles, starts: Cycles, length: int) -> Cycles:
     return np.diff(passed, prepend=0)
 
 
-def _within(passed: Cycles, room: Cycles) -> Cycles:
+def _window_part(passed: Cycles, room: Cycles) -> Cycles:
     """Work by part from its running sum. A unit that is held at the end of a part goes on in the next one, and beyond
     the end of the run not at all.
     """

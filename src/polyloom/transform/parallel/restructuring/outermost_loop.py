@@ -35,7 +35,7 @@ class _Permutation(DependenceRewriter):
         units = [self.units(chain, n) for n in range(len(chain))]
         if not units or units[0] >= self.machine.workers or max(units) <= units[0]:
             return (node,)
-        return (_move_first(chain, units.index(max(units))),)
+        return (_permute_loops(chain, units.index(max(units))),)
 
     def parallel_chain(self, node: Loop) -> tuple[Loop, ...]:
         """Loops from the outermost one on, each alone in the one around it, that are parallel and have numbers as
@@ -50,14 +50,14 @@ class _Permutation(DependenceRewriter):
 
     def units(self, chain: tuple[Loop, ...], number: int) -> int:
         """Iterations of a loop that may go to different workers if it is outermost; 0 for none."""
-        moved = _move_first(chain, number)
+        moved = _permute_loops(chain, number)
         bounds = constant_bounds(moved)
         own = privatizable(self.nest, [chain[0]]) if number == 0 else privatizable(self.nest, chain[: number + 1])
         found = block_partition(self.nest, moved, (), own, self.machine.line)
         return 0 if bounds is None or isinstance(found, str) else -(-(bounds[1] - bounds[0]) // found.unit)
 
 
-def _move_first(chain: tuple[Loop, ...], number: int) -> Loop:
+def _permute_loops(chain: tuple[Loop, ...], number: int) -> Loop:
     """Nest of a chain with one of its loops outermost."""
     others = [*chain[:number], *chain[number + 1 :]]
     body = chain[-1].body

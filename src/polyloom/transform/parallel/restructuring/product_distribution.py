@@ -47,7 +47,7 @@ def _distribute(node: Node, nest: Nest, taken: set[str]) -> tuple[tuple[Node, ..
         return None
     if nest[assign.target.name].role != "local" or nest[assign.target.name].shape:
         return None
-    if any(len(loop.lower) != 1 or len(loop.upper) != 1 for loop in loops) or _is_read_behind(node, nest, assign):
+    if any(len(loop.lower) != 1 or len(loop.upper) != 1 for loop in loops) or _has_later_reads(node, nest, assign):
         return None
     shape = tuple(loop.upper[0] - loop.lower[0] for loop in loops)
     name = fresh_name(assign.target.name, taken)
@@ -81,7 +81,7 @@ def _with_body(loops: tuple[Loop, ...], body: tuple[Node, ...]) -> Node:
     return made[0]
 
 
-def _is_read_behind(node: Node, nest: Nest, assign: Assign) -> bool:
+def _has_later_reads(node: Node, nest: Nest, assign: Assign) -> bool:
     """Whether the scalar of a sum is read by another statement before that writes it: its last value is wanted."""
     name, started = assign.target.name, False
     for each in nest.body:

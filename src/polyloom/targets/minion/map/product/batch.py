@@ -66,13 +66,13 @@ def batch_work(found: StridedProduct, types: Mapping[str, ElementType], shapes: 
         return None
     if not fits_lines(found, types, shapes) or not fills_words(found, types, shapes):
         return None
-    if kind is INT8 and _last_symbol(found.right) != found.column.name:
+    if kind is INT8 and _innermost_symbol(found.right) != found.column.name:
         return None
     made = _Batch(found, kind, fp)
     return Work("product", 1, "scratchpad", made.code, made.results, helpers=made.has_helpers, is_discrete=kind is INT8)
 
 
-def _last_symbol(reference: Reference) -> str:
+def _innermost_symbol(reference: Reference) -> str:
     return next((name for name, _ in reference.index[-1].terms), "")
 
 
@@ -164,7 +164,7 @@ def _batch_code(m: Multiplied, settings: Sequence[Setting], setting: Setting) ->
     parts = list[Part]()
     if packs:
         for i in instances:
-            parts.append(_for_group(i, packing_loop(_packing(i), i.setting.prefix), m, "packs"))
+            parts.append(_group_part(i, packing_loop(_packing(i), i.setting.prefix), m, "packs"))
         is_near = instances[0].problem.right.address < setting.scratch
         who = replace(setting.team, minions=setting.team.shire_minions) if is_near else setting.team
         parts.append(barrier(who, f"{setting.prefix}.all", PACKED))
@@ -173,7 +173,7 @@ def _batch_code(m: Multiplied, settings: Sequence[Setting], setting: Setting) ->
             *product_loop(i.problem, grid(team, i.problem.block_rows, i.problem.block_columns), i.setting.prefix),
             *leading_hart_waits(replace(setting, is_last=False), streams=True),
         ]
-        parts.append(_for_group(i, lines, m, "multiplies"))
+        parts.append(_group_part(i, lines, m, "multiplies"))
     first = settings[0]
     left, right = first.arrays[_LEFT], first.arrays[_RIGHT]
     macs = left.shape[0] * left.shape[1] * right.shape[1] * len(settings)
@@ -226,7 +226,7 @@ def _packed_bytes(i: _Instance) -> int:
     return 0 if i.source is None else i.problem.block_columns * i.problem.steps * TILE
 
 
-def _for_group(i: _Instance, lines: Sequence[str], m: Multiplied, what: str) -> Part:
+def _group_part(i: _Instance, lines: Sequence[str], m: Multiplied, what: str) -> Part:
     """Lines for the first harts of a group, whose minions count from 0 in s0 meanwhile."""
     over = f"{i.setting.prefix}.{what}_over"
     own = f"{i.setting.prefix}.{what}"

@@ -39,7 +39,7 @@ def fits_lines(found: StridedProduct, types: Mapping[str, ElementType], shapes: 
         if reference is f.result and (inner is not other or not _ends_at_line(reference, inner, shape, LINE // size)):
             return False
     loops = (f.row, f.column, f.depth)
-    return all(_has_iterations(loop, found, shapes) for loop in loops) and _are_disjoint(found)
+    return all(_has_iterations(loop, found, shapes) for loop in loops) and _is_disjoint(found)
 
 
 def fills_words(found: StridedProduct, types: Mapping[str, ElementType], shapes: Shapes) -> bool:
@@ -89,7 +89,7 @@ def _covers(reference: Reference, loop: Loop, shapes: Shapes) -> bool:
     )
 
 
-def _are_disjoint(found: StridedProduct) -> bool:
+def _is_disjoint(found: StridedProduct) -> bool:
     """Whether results of a batch are different elements: each group of minions stores without waiting for others."""
     batch = {loop.name for loop in found.batch}
     extents = {x.name: x.upper[0] - x.lower[0] for x in (found.row, found.column)}

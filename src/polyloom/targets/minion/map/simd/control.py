@@ -128,7 +128,7 @@ class Control:
         straight = [node for node in body if isinstance(node, Assign)]
         if len(straight) == len(body):
             live = {**around.locals, **dict.fromkeys(names, "")}
-            yield replace(around, locals=live, live=live, ends=last_uses(straight, names))
+            yield replace(around, locals=live, live=live, ends=final_uses(straight, names))
             return
         # Loops inside give registers to those that they have to themselves.
         names = [name for name in names if not self.is_inner(name)]
@@ -219,12 +219,12 @@ class Control:
             if tried and tried[0][0] >= each.times:
                 continue
             before = self.state(around)
-            if depth := self.unrolled(loop, around, low, high, each, moves):
+            if depth := self.unrolled_rounds(loop, around, low, high, each, moves):
                 tried = sorted([*tried, (depth, each)], key=lambda found: -found[0])
             if depth == each.times or (depth and width == 1):
                 return True
             self.restore(before, around)
-        return bool(tried) and bool(self.unrolled(loop, around, low, high, tried[0][1], moves))
+        return bool(tried) and bool(self.unrolled_rounds(loop, around, low, high, tried[0][1], moves))
 
     def state(self, around: Around) -> tuple[int, int, list[str], list[str], dict[str, str]]:
         """What writing a loop changes."""
@@ -239,7 +239,7 @@ class Control:
         self.text.vectors.free[:], self.text.integers.free[:] = before[2], before[3]
         around.live.update(before[4])
 
-    def unrolled(
+    def unrolled_rounds(
         self,
         loop: Loop,
         around: Around,
@@ -426,7 +426,7 @@ class Control:
         self.text.vectors.give(fails, form)
 
 
-def last_uses(body: Sequence[Assign], names: Sequence[str]) -> dict[str, list[str]]:
+def final_uses(body: Sequence[Assign], names: Sequence[str]) -> dict[str, list[str]]:
     """Names whose last access a statement has, by the statement."""
     last = {name: assign.name for assign in body for name in {r.name for r, _ in _accesses(assign)} & {*names}}
     found: dict[str, list[str]] = {}

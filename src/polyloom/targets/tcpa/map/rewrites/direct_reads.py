@@ -57,7 +57,7 @@ def read_directly(program: Program, machine: Machine) -> Program:
     if machine.channels is not None and ROUTES * streams > machine.channels:
         return program
     for chain in found:
-        program = _unchained(program, chain)
+        program = _remove_chain(program, chain)
     return program
 
 
@@ -87,7 +87,7 @@ def _reference(equation: Equation) -> Reference:
     return operand
 
 
-def _unchained(program: Program, chain: _Chain) -> Program:
+def _remove_chain(program: Program, chain: _Chain) -> Program:
     """The program in which each iteration reads the element of a chain itself."""
     pieces = (*chain.entered.condition.pieces, *chain.moved.condition.pieces)
     domain = parameter_set(program.assumptions, program.parameters)

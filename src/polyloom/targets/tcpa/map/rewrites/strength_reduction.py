@@ -25,7 +25,9 @@ def reduce_divisions(program: Program, machine: Machine) -> Program:
     units for both; as it is, where there are none."""
     if not any(_is_reducible(e, machine) for e in program.equations):
         return program
-    return replace(program, equations=tuple(_reduced(e) if _is_reducible(e, machine) else e for e in program.equations))
+    return replace(
+        program, equations=tuple(_reduced_equation(e) if _is_reducible(e, machine) else e for e in program.equations)
+    )
 
 
 def _is_reducible(equation: Equation, machine: Machine) -> bool:
@@ -39,7 +41,7 @@ def _is_reducible(equation: Equation, machine: Machine) -> bool:
     return abs(fraction) == 0.5 and abs(exponent - 1) <= LEAST[dtype]
 
 
-def _reduced(equation: Equation) -> Equation:
+def _reduced_equation(equation: Equation) -> Equation:
     value, divisor = equation.operands
     assert isinstance(divisor, Constant)
     return replace(equation, operation="mul", operands=(value, replace(divisor, value=1.0 / divisor.value)))

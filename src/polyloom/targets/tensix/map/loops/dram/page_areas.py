@@ -68,7 +68,7 @@ def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) ->
         }
         found = _fit(areas, spans, made, first)
         if found is not None:
-            return _placed(areas, uses, made, found, ahead)
+            return _placed_area(areas, uses, made, found, ahead)
     return None
 
 
@@ -96,7 +96,7 @@ def _fit(
     return {key: base + at * pitch for key, (at, _) in found.items()}
 
 
-def _placed(
+def _placed_area(
     areas: dict[Key, Area], uses: dict[Key, list[int]], made: Collection[Key], found: dict[Key, int], ahead: int
 ) -> Paged:
     where = {key: replace(area, placed=replace(area.placed, address=found[key])) for key, area in areas.items()}
