@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import polyloom as pl
-from polyloom.targets.tcpa.run.account_lines import Tiles
+from polyloom.targets.tcpa.run.account_folds.account_lines import Tiles
 from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.words import concrete_file, event_resolution
 from polyloom.targets.tcpa.words.concrete import Concrete

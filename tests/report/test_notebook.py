@@ -38,7 +38,7 @@ def test_everything_is_small_and_has_no_script(gemm: pl.Result) -> None:
         assert len(html.encode()) <= LARGEST
         assert "<script" not in html
         assert "background: #" not in html
-        assert "color-scheme: light dark" in html
+        assert "color-scheme:light dark" in html
 
 
 @pytest.mark.parametrize(("ground", "ink", "dark"), [("#ffffff", "#111111", False), ("#111111", "#dddddd", True)])

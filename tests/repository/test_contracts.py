@@ -39,8 +39,8 @@ KINDS: Final[Mapping[str, type[Contract]]] = {
 SMALL: Final = 20
 LARGER: Final = {
     "analysis": 34,
-    "cli": 34,
-    "cli/bench": 42,
+    "cli": 36,
+    "cli/bench": 44,
     "exploration": 23,
     "frontend/c": 26,
     "frontend/loops": 22,

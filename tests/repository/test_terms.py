@@ -33,7 +33,7 @@ FILES = {
     "dominator tree": "analysis/dominators.py",
     "escape analysis": "analysis/aliases.py",
     "fences": "riscv/backend/memory.py",
-    "fusion": "targets/minion/map/product/fuse_products.py",
+    "fusion": "transform/parallel/restructuring/loop_fusion.py",
     "graph colouring": "targets/tcpa/map/graph_colouring.py",
     "hyperblock": "transform/ssa/hyperblocks.py",
     "if-conversion": "transform/ssa/if_convert.py",

@@ -509,7 +509,9 @@ class Result:
         costs = self.instance.target.costs
         if costs is None or any(view.operations for view in self.views):
             return Costs()
-        return costs(self.instance.program, self._counted[0])
+        found = costs(self.instance.program, self._counted[0])
+        # A run that was repeated for its account may know less of its words.
+        return found if found.loop else replace(found, loop=costs(self.instance.program, self.execution).loop)
 
     @property
     def _source(self) -> tuple[str, str] | None:

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
 from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
-from polyloom.riscv import innermost
 from polyloom.riscv.image import Image
 from polyloom.riscv.names import Isa
 from polyloom.riscv.register_pressure import AVAILABLE, register_pressure
 from polyloom.riscv.source_lines import Lines
+from polyloom.riscv.timing import innermost
 from polyloom.riscv.timing.core import CycleCounts
 from polyloom.targets.costs import Costs, Units, listing_lines, operation_rates
 from polyloom.targets.report import Table

@@ -20,7 +20,7 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.plan import Phase, Plan
 from polyloom.sets import Condition
 from polyloom.targets.minion.map.phase_work import Work
-from polyloom.targets.minion.map.product.batch import batch_work
+from polyloom.targets.minion.map.product.batched.batch import batch_work
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.options import Fp
 from polyloom.transform.parallel.restructuring.loop_fusion import fuse_loops

@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from polyloom.riscv import innermost
 from polyloom.riscv.source_lines import Lines
+from polyloom.riscv.timing import innermost
 from polyloom.riscv.timing.instruction_class import instruction_class
 from polyloom.targets.account import Account, Category, Row, merge_rows
 from polyloom.targets.account_advice import advise

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from polyloom.riscv import innermost
+from polyloom.riscv.timing import innermost
 from polyloom.targets.report import Report, Table
 from polyloom.targets.target import Json
 

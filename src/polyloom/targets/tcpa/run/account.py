@@ -18,8 +18,8 @@ import numpy as np
 from polyloom.targets.account import CATEGORIES, Account, Category, Row, merge_rows, spread
 from polyloom.targets.account_timeline import Parts
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.run.account_lines import Slots, Tiles, critical_edge
-from polyloom.targets.tcpa.run.account_parts import ClassTotals, HeldUnits, class_parts
+from polyloom.targets.tcpa.run.account_folds.account_lines import Slots, Tiles, critical_edge
+from polyloom.targets.tcpa.run.account_folds.account_parts import ClassTotals, HeldUnits, class_parts
 from polyloom.targets.tcpa.words.concrete import Concrete
 from polyloom.targets.tcpa.words.event_resolution import Known
 from polyloom.targets.tcpa.words.isa import OPCODE_NOP, decode_opcode

@@ -110,7 +110,10 @@ def _inner_loop(found: Given, is_product: bool, weights: Mapping[int, int] | Non
     best, run = list[Item](), list[Item]()
 
     def weight(items: list[Item]) -> int:
-        return len(items) if weights is None else sum(weights.get(item.address, 0) for item in items)
+        if weights is None:
+            return len(items)
+        # Of the source's lines: what the compiler added waits for units, or sets them up, and is nobody's loop.
+        return sum(weights.get(i.address, 0) for i in items if not origin(read.lines, i.address).reason)
 
     for item in read.items:
         # An unrolled loop body and a recorded replay both appear as a run of words of one unit.

@@ -22,6 +22,7 @@ from polyloom.targets.minion.machine import MINIONS_PER_SHIRE
 from polyloom.targets.minion.map.frame import Part, Team, barrier, span_place
 from polyloom.targets.minion.map.phase_work import Arrays, Made, Multiplied, Setting, Work
 from polyloom.targets.minion.map.product import arithmetic
+from polyloom.targets.minion.map.product.batched.strided_parts import Shapes, fills_words, fits_lines
 from polyloom.targets.minion.map.product.compile import (
     PACKED,
     PACKS,
@@ -36,7 +37,6 @@ from polyloom.targets.minion.map.product.loop import Problem, product_loop
 from polyloom.targets.minion.map.product.operand import FP32, INT8, KINDS, Kind, packed_tiles
 from polyloom.targets.minion.map.product.pack_tiles import Packing, packing_loop
 from polyloom.targets.minion.map.product.predict import cycles
-from polyloom.targets.minion.map.product.strided_parts import Shapes, fills_words, fits_lines
 from polyloom.targets.minion.map.product.tensor_assembly import li
 from polyloom.targets.minion.map.product.tile_selection import lower_blocks
 from polyloom.targets.minion.memory_map import OWN_SCRATCHPAD
