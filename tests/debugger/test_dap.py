@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import pytest
 from tests.debugger.test_prints import PRINTING
@@ -173,7 +173,11 @@ def test_pause_stops_a_run(tmp_path: Path, connect: Callable[[], Editor]) -> Non
 
 def test_an_adapter_on_the_standard_streams(source: Path) -> None:
     """`polyloom debug FILE --dap`: nothing but messages stands in the output."""
-    asked = [("initialize", {}), ("launch", {"stopOnEntry": False}), ("configurationDone", {})]
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("initialize", {}),
+        ("launch", {"stopOnEntry": False}),
+        ("configurationDone", {}),
+    ]
     text = b"".join(
         framed({"seq": n, "type": "request", "command": c, "arguments": a}) for n, (c, a) in enumerate(asked)
     )
@@ -184,7 +188,7 @@ def test_an_adapter_on_the_standard_streams(source: Path) -> None:
         process.stdin.flush()
         told = list[dict[str, Any]]()
         while not told or told[-1].get("event") != "terminated":
-            message = read_message(process.stdout)
+            message = read_message(cast(BinaryIO, process.stdout))
             assert message is not None
             told.append(message)
         process.stdin.close()

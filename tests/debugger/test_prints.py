@@ -118,8 +118,8 @@ def test_formats_that_show_no_numbers_are_located(tmp_path: Path, statement: str
     assert caught.value.code == "PL1510" and span is not None and span.line == 5
 
 
-C_FRAME = "#include <stdio.h>\nstatic float g(float *c, int i) {{ c[i] = 5.0f; return 1.0f; }}\n{before}\n"
-C_FRAME += (
+C_FRAME = (
+    "#include <stdio.h>\nstatic float g(float *c, int i) {{ c[i] = 5.0f; return 1.0f; }}\n{before}\n"
     "void mix(int n, float A[n], float C[n]) {{\n    for (int i = 0; i < n; i++) {{\n        {body}\n    }}\n}}\n"
 )
 

@@ -60,6 +60,10 @@ class Observed:
     prints: tuple[Print, ...]
 
 
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer | np.bool_)
+
+
 def _shown_text(found: re.Match[str], values: Iterator[Any]) -> str:
     """Text of the next value by a conversion. A float where C wants an integer, which C leaves undefined, is shown as
     the number that it is.
@@ -67,8 +71,8 @@ def _shown_text(found: re.Match[str], values: Iterator[Any]) -> str:
     kind, form = found["kind"], found[0]
     if kind == "%":
         return "%"
-    value = next(values)
-    if kind == "s" or (kind in "di" + _UNSIGNED and not isinstance(value, int | np.integer | np.bool_)):
+    value: Any = next(values)
+    if kind == "s" or (kind in "di" + _UNSIGNED and not _is_integer(value)):
         return str(value)
     if kind in _UNSIGNED:
         # Two's complement, in as many bits as the argument has; a character is converted to `unsigned char`.

@@ -212,8 +212,8 @@ def _formula_error(
     value, error = formula_error(p, over, scalars, adding)
     storing = e.rounding if is_fused else e.storing
     # An infinity is stored as it is.
-    stored: Any = np.where(np.isinf(value), error, error + (np.abs(value) + error) * storing + e.least)
-    error = propagate_infinite(stored, error)
+    stored = error + (np.abs(value) + error) * storing + e.least
+    error = propagate_infinite(np.asarray(np.where(np.isinf(value), error, stored), np.float64), error)
     return np.broadcast_to(value, shape), np.broadcast_to(error, shape)
 
 
