@@ -189,7 +189,9 @@ def complete_inputs(
     PL0605, PL0804, PL0820."""
     if fill not in (None, "random"):
         raise input_error("PL0820", f"{fill!r} is no way to fill arrays", help='write `fill="random"`, or leave it out')
-    require_room(signature, sizes)
+    if is_known:
+        # What a file of unknown source declares is judged by its words, when these are loaded.
+        require_room(signature, sizes)
     known = {a.name: a for a in signature.inputs}
     checked = {
         a.name: _check_array(a, sizes, given[a.name], "output") for a in pure_outputs(signature) if a.name in given
@@ -263,9 +265,8 @@ def _check_all_given(
 
 
 def require_room(signature: Signature, sizes: Mapping[str, int]) -> None:
-    """Room for the inputs of a run, which the host holds, and the machine's model once more. How large an output may
-    be is known to whoever reads the program's words. Errors: PL0605."""
-    arrays = [*signature.inputs, *signature.unread]
+    """Room for all arrays of a run, which the host holds, and the machine's model once more. Errors: PL0605."""
+    arrays = [*signature.arguments, *signature.unread]
     needed = sum(prod(_array_shape(a, sizes)) * a.dtype.itemsize for a in arrays)
     what = f"`{signature.name}`, whose arrays the host and the machine hold,"
     memory.require_memory(2 * needed, what, "give smaller sizes, or a smaller model")
