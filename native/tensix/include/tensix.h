@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define TENSIX_REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
+#define TENSIX_REGISTER(address) (*(volatile uint32_t*)(uintptr_t)(address))
 
 // Local memory of a core, and the instruction memory of NC.
 #define TENSIX_LOCAL_RAM 0xFFB00000u
@@ -22,8 +22,8 @@
 #define TENSIX_PUSH_T1 0xFFE50000u
 #define TENSIX_PUSH_T2 0xFFE60000u
 #define TENSIX_PCBUF 0xFFE80000u
-#define TENSIX_WAIT_IDLE 0xFFE80004u   // a load returns when the thread is idle
-#define TENSIX_WAIT_MOP 0xFFE80008u    // a load returns when the MOP expander is idle
+#define TENSIX_WAIT_IDLE 0xFFE80004u                            // a load returns when the thread is idle
+#define TENSIX_WAIT_MOP 0xFFE80008u                             // a load returns when the MOP expander is idle
 #define TENSIX_SEMAPHORE(number) (0xFFE80020u + 4u * (number))  // read: value; write: bit 0 set takes, else posts
 #define TENSIX_MAILBOX(core) (0xFFEC0000u + 0x1000u * (core))
 #define TENSIX_CONFIG 0xFFEF0000u
