@@ -138,6 +138,12 @@ def test_columns_are_code_units_and_buffers_reach_clang(client: Client, tmp_path
 
 
 def test_what_no_machine_reads_is_told_at_the_first_line(client: Client, tmp_path: Path) -> None:
-    uri = open_document(client, tmp_path / "empty.py", "x = 1\n")
+    uri = open_document(client, tmp_path / "empty.py", "import polyloom\n")
     (found,) = client.diagnostics(uri, 1)
     assert (found["code"], found["range"]["end"]) == ("PL0132", {"line": 0, "character": 0})
+
+
+def test_a_program_without_kernels_is_not_executed(client: Client, tmp_path: Path) -> None:
+    uri = open_document(client, tmp_path / "other.py", "open('ran', 'w').close()\n1 / 0\n")
+    assert client.diagnostics(uri, 1) == []
+    assert not Path("ran").exists()
