@@ -108,16 +108,24 @@ def fixed_integer(size: int, what: str, *, signed: bool = False, limit: int | No
     return Codec(write, read)
 
 
+def leb128(value: int) -> bytes:
+    """Natural number in LEB128 (DWARF 4, 2010, section 7.6), which is also the varint of protocol buffers: seven bits
+    per byte, low ones first, bit 7 says that more follow."""
+    if value < 128:
+        return bytes((value,))
+    made = bytearray()
+    while value > 127:
+        made.append(value & 127 | 128)
+        value >>= 7
+    made.append(value)
+    return bytes(made)
+
+
 def natural(what: str, limit: int = 1 << _NATURAL_BITS) -> Codec[int]:
-    """Natural number 0 <= value < limit in LEB128 (DWARF 4, 2010, section 7.6): seven bits per byte, low ones first,
-    bit 7 says that more follow."""
+    """Natural number 0 <= value < limit in LEB128."""
 
     def write(out: bytearray, value: int) -> None:
-        rest = value if 0 <= value < limit else _require_range(value, 0, limit, what)
-        while rest > 127:
-            out.append(rest & 127 | 128)
-            rest >>= 7
-        out.append(rest)
+        out += leb128(value if 0 <= value < limit else _require_range(value, 0, limit, what))
 
     def read(reader: Reader) -> int:
         at, value = reader.position, 0

@@ -17,6 +17,7 @@ from heapq import heappop, heappush
 from struct import pack
 from typing import Final
 
+from polyloom.binary import leb128
 from polyloom.targets.trace import Instant, Span, Trace, assign_sub_lanes
 
 _CYCLE: Final = 1000
@@ -35,28 +36,16 @@ _ITERATION: Final = "iteration"
 _INDEX: Final = re.compile(r"(\w+)=(-?\d+)")
 
 
-def _varint(number: int) -> bytes:
-    """Base 128, the low digits first; the top bit of a byte says that there are more."""
-    if number < 128:
-        return bytes((number,))
-    made = bytearray()
-    while number >= 128:
-        made.append(number & 127 | 128)
-        number >>= 7
-    made.append(number)
-    return bytes(made)
-
-
 def _number(key: int, value: int) -> bytes:
-    return _varint(key << 3 | _VARINT) + _varint(value)
+    return leb128(key << 3 | _VARINT) + leb128(value)
 
 
 def _fixed_number(key: int, value: int) -> bytes:
-    return _varint(key << 3 | _FIXED64) + value.to_bytes(8, "little")
+    return leb128(key << 3 | _FIXED64) + value.to_bytes(8, "little")
 
 
 def _part(key: int, content: bytes) -> bytes:
-    return _varint(key << 3 | _BYTES) + _varint(len(content)) + content
+    return leb128(key << 3 | _BYTES) + leb128(len(content)) + content
 
 
 def _text(key: int, content: str) -> bytes:
@@ -146,7 +135,7 @@ def _value(text: str) -> bytes:
     except ValueError:
         return _text(6, text)
     # NaN has bits that its text does not tell; infinities and zeros are numbers like others.
-    return _text(6, text) if number != number else _varint(5 << 3 | _FIXED64) + pack("<d", number)
+    return _text(6, text) if number != number else leb128(5 << 3 | _FIXED64) + pack("<d", number)
 
 
 def encode(trace: Trace) -> bytes:

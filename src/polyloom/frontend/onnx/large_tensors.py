@@ -19,6 +19,7 @@ from typing import BinaryIO, Final
 import numpy as np
 
 from polyloom import memory
+from polyloom.binary import leb128
 from polyloom.frontend.onnx.tensors import Known
 
 _GRAPH: Final = 7
@@ -100,7 +101,7 @@ class _Reader:
             if inner is None:
                 found += self.part(field.begin, field.end)
             else:
-                found += _varint(field.number << 3 | _BYTES) + _varint(len(inner)) + inner
+                found += leb128(field.number << 3 | _BYTES) + leb128(len(inner)) + inner
         return bytes(found)
 
     def tensor(self, field: _Field) -> bytes | None:
@@ -161,12 +162,3 @@ class _Reader:
     def part(self, start: int, end: int) -> bytes:
         self.file.seek(start)
         return self.file.read(end - start)
-
-
-def _varint(number: int) -> bytes:
-    found = bytearray()
-    while number >= 0x80:
-        found.append(number & 0x7F | 0x80)
-        number >>= 7
-    found.append(number)
-    return bytes(found)
