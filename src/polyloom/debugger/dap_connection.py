@@ -13,7 +13,7 @@ from polyloom.debugger.commands import Debugger
 from polyloom.debugger.dap import Adapter, Launch
 from polyloom.debugger.dap_messages import Channel
 from polyloom.debugger.entry_point import debug
-from polyloom.diagnostics import INPUT, Diagnostic, PolyloomError
+from polyloom.debugger.loopback import listen
 
 
 def launch_program(arguments: Mapping[str, Any]) -> Debugger:
@@ -40,13 +40,7 @@ def serve_port(launch: Launch, port: int, program: str | None = None) -> Iterato
     """Serves one connection on the host's own address, and tells where it waits. Errors: PL1509 for a port that is
     taken.
     """
-    try:
-        # The host alone: whoever reaches the port runs programs.
-        listening = socket.create_server(("127.0.0.1", port))
-    except (OSError, OverflowError) as error:
-        message = f"cannot listen on the port {port}: {error}"
-        raise PolyloomError(Diagnostic("PL1509", message, INPUT, help="write another port, or 0 for any")) from None
-    with listening:
+    with listen(port) as listening:
         yield f"waiting for an editor on the port {listening.getsockname()[1]}"
         connection, _ = listening.accept()
         with connection, connection.makefile("rb") as source, connection.makefile("wb") as sink:

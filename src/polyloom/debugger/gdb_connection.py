@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Final
 
 from polyloom.debugger.gdb import LONGEST, Stub, open_stub
-from polyloom.diagnostics import INPUT, Diagnostic, PolyloomError
+from polyloom.debugger.loopback import listen
 from polyloom.stepping.session import Session
 
 _PATIENCE: Final = 0.05
@@ -22,13 +22,7 @@ def serve(session: Session, port: int) -> Iterator[str]:
     is taken.
     """
     stub = open_stub(session)
-    try:
-        # The host alone: whoever reaches the port reads the program's memory.
-        listening = socket.create_server(("127.0.0.1", port))
-    except (OSError, OverflowError) as error:
-        message = f"cannot listen on the port {port}: {error}"
-        raise PolyloomError(Diagnostic("PL1509", message, INPUT, help="write another port, or 0 for any")) from None
-    with listening:
+    with listen(port) as listening:
         yield f"waiting for GDB: target remote :{listening.getsockname()[1]}"
         connection, _ = listening.accept()
         with connection:
