@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from polyloom.diagnostics import infeasible
+from polyloom.twos_complement import sign_extend
 
 _SAME_IS_ZERO: Final = {"xor", "sub", "slt", "sltu"}
 _SAME_IS_ITSELF: Final = {"and", "or", "min", "minu", "max", "maxu"}
@@ -66,7 +67,7 @@ class UndefinedError(Exception):
 
 def signed(value: int, bits: int = 64) -> int:
     """The low `bits` as a signed integer."""
-    return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+    return sign_extend(value, bits)
 
 
 def unsigned(value: int, bits: int = 64) -> int:
