@@ -10,7 +10,7 @@ import pytest
 
 import polyloom as pl
 
-T = pl.sizes("T")
+S, T = pl.sizes("S T")
 
 
 def _softmax(x: Any) -> Any:
@@ -87,3 +87,19 @@ def test_parts_that_are_no_whole_lines_are_loops() -> None:
     assert np.array_equal(run.outputs["f"], a[:, 3:] @ b[:, 3:].T)
     assert np.array_equal(run.outputs["h"], wide["c"][:, :18] @ wide["d"][:18])
     assert np.array_equal(run.outputs["g"], np.concatenate([a[:, 16:] @ b[16:, :16], a.T @ b[:, 16:]], axis=1))
+
+
+@pl.kernel
+def cached(h: pl.f32[T, 16], w: pl.f32[16, 16], k: pl.f32[S + T, 16]) -> Any:
+    """The rows of a product stand behind the S rows of a cache."""
+    assert S >= 0 and T >= 1
+    k[S:] = h @ w
+    return _softmax(h @ k.T) @ k
+
+
+def test_rows_behind_those_of_a_cache_are_a_product() -> None:
+    random = np.random.default_rng(0)
+    h, w, k = (random.standard_normal(s).astype(np.float32) for s in ((5, 16), (16, 16), (8, 16)))
+    run = pl.compile(cached, on="minion:2").run(S=3, T=5, h=h, w=w, k=k)
+    assert run.verified
+    assert run.data["phases"] == ["product", "product", "simd", "product"]

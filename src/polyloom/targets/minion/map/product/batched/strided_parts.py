@@ -83,8 +83,10 @@ def _has_iterations(loop: Loop, found: StridedProduct, shapes: Shapes) -> bool:
 
 def _covers(reference: Reference, loop: Loop, shapes: Shapes) -> bool:
     """Whether a loop goes through a dimension of an array from its beginning to its end."""
+    (first,), (end,) = loop.lower, loop.upper
     return any(
-        form == Affine.symbol(loop.name) and loop.lower[0] == Affine() and loop.upper[0] == extent
+        form.coefficient(loop.name) == 1
+        and (form.substitute({loop.name: first}), form.substitute({loop.name: end})) == (Affine(), extent)
         for form, extent in zip(reference.index, shapes[reference.name], strict=True)
     )
 
