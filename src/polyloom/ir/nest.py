@@ -195,6 +195,11 @@ def accesses(expression: Expression) -> Iterator[Reference]:
 Cell = tuple[str, tuple[Affine, ...]]
 
 
+def subscript_symbols(reference: Reference) -> frozenset[str]:
+    """Symbols of a reference's subscripts."""
+    return frozenset[str]().union(*(form.symbols for form in reference.index))
+
+
 def cell(reference: Reference) -> Cell:
     """The element that a reference names, wherever it is written."""
     return reference.name, reference.index

@@ -43,3 +43,18 @@ def test_equalities_stay_data(tmp_path: Path) -> None:
     values = [a.value for a in assignments(split_index_selections(nest).body)]
     assert any(isinstance(value, Apply) for value in values)
     assert [a.value for a in assignments(nest.body)] == values
+
+
+@pytest.mark.parametrize(("type", "count"), [("i32", 0), ("u32", 1)])
+def test_differences_that_wrap_stay_data(type: str, count: int, tmp_path: Path) -> None:
+    """In u32, i - j is large where i < j."""
+    file = tmp_path / "f.py"
+    test = f"pl.{type}(i) - pl.{type}(j) > 1"
+    text = f"    for i in range(N):\n        for j in range(N):\n            x[i, j] = 2.0 if {test} else 3.0\n"
+    file.write_text(f"{HEAD}def f(x: pl.f32[N, N]) -> None:\n{text}")
+    nest = specialize(load_kernel(str(file)).nest, {"N": 5})
+    made = split_index_selections(nest)
+    selections = [a for a in assignments(made.body) if isinstance(a.value, Apply) and a.value.operation == "select"]
+    assert len(selections) == count
+    given = {"x": np.zeros((5, 5), np.float32)}
+    assert np.array_equal(interpret_lanes(made, given)["x"], interpret_lanes(nest, given)["x"])

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from polyloom.ir.nest import Assign, Loop, Nest, Node, accesses, assignments, loop_nodes, taken_names
+from polyloom.ir.nest import Assign, Loop, Nest, Node, accesses, assignments, loop_nodes, subscript_symbols, taken_names
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.nest_rewrite import substitute_symbols as rename
 from polyloom.ir.pla import Reference
@@ -89,13 +89,15 @@ def _is_column_reduction(node: Node, around: Loop) -> bool:
     """Whether a loop adds to one element in each of its iterations, what it reads in columns and `around` in rows."""
     if not isinstance(node, Loop) or len(node.body) != 1 or not isinstance(assign := node.body[0], Assign):
         return False
-    if node.name in _symbols(assign.target) or any(around.name in form.symbols for form in (*node.lower, *node.upper)):
+    if node.name in subscript_symbols(assign.target) or any(
+        around.name in form.symbols for form in (*node.lower, *node.upper)
+    ):
         return False
     others = [read for read in accesses(assign.value) if read.name != assign.target.name]
-    rows = [read for read in (assign.target, *others) if around.name in _symbols(read)]
+    rows = [read for read in (assign.target, *others) if around.name in subscript_symbols(read)]
     # A column of one array for a row of another would be no gain.
     in_rows = all(_is_last_index(read, around.name) for read in rows)
-    return in_rows and any(node.name in _symbols(read) for read in rows)
+    return in_rows and any(node.name in subscript_symbols(read) for read in rows)
 
 
 def _has_independent_iterations(loop: Loop) -> bool:
@@ -139,7 +141,3 @@ def _is_last_index(reference: Reference, name: str) -> bool:
         return False
     *others, last = reference.index
     return last.coefficient(name) == 1 and all(name not in form.symbols for form in others)
-
-
-def _symbols(reference: Reference) -> frozenset[str]:
-    return frozenset[str]().union(*(form.symbols for form in reference.index))

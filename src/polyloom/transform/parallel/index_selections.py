@@ -15,7 +15,6 @@ from typing import Final
 
 from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, taken_names
 from polyloom.ir.nest_rewrite import Copy, Rewriter
-from polyloom.ir.operations import FLOATS
 from polyloom.ir.pla import Constant
 from polyloom.sets import Affine, Condition, Polyhedron
 
@@ -111,13 +110,15 @@ def _comparison_form(test: Expression) -> Affine | None:
 
 
 def _index_form(value: Expression) -> Affine | None:
-    """Affine form of an integer of indices; None of data. Indices are below 2^31, so that no type wraps them."""
+    """Affine form of an integer of indices; None of data, and of types that wrap: indices are below 2^31, which i32
+    has alone.
+    """
     match value:
-        case Index(value=form, dtype=dtype) if dtype not in FLOATS:
+        case Index(value=form, dtype="i32"):
             return form
         case Constant(value=int(number)):
             return Affine((), number)
-        case Apply(operation="add" | "sub" as operation, dtype=dtype, operands=(a, b)) if dtype not in FLOATS:
+        case Apply(operation="add" | "sub" as operation, dtype=dtype, operands=(a, b)) if dtype == "i32":
             first, second = _index_form(a), _index_form(b)
             if first is None or second is None:
                 return None

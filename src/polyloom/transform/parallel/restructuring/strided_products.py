@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.diagnostics import Span
-from polyloom.ir.nest import Apply, Assign, Expression, Loop, Node, cell
+from polyloom.ir.nest import Apply, Assign, Expression, Loop, Node, cell, subscript_symbols
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
 
@@ -157,9 +157,9 @@ def _classify(
     """Loops by the references that mention them: rows by one factor and the result, columns by the other and the
     result, instances by all three or by all but one.
     """
-    if not _is_box((*loops, depth)) or not all(depth.name in _symbols(factor) for factor in (one, other)):
+    if not _is_box((*loops, depth)) or not all(depth.name in subscript_symbols(factor) for factor in (one, other)):
         return None
-    mentioned = [frozenset(name for name in _symbols(each)) for each in (one, other, result)]
+    mentioned = [frozenset(name for name in subscript_symbols(each)) for each in (one, other, result)]
     if any(loop.name not in mentioned[2] for loop in loops) or result.name in (one.name, other.name):
         return None
     # The last loop that only one factor has is the columns: neighbouring elements of the result.
@@ -168,17 +168,13 @@ def _classify(
         return None
     column = free[-1]
     left, right = (one, other) if column.name in mentioned[1] else (other, one)
-    rows = [loop for loop in free if loop.name in _symbols(left)]
+    rows = [loop for loop in free if loop.name in subscript_symbols(left)]
     if not rows:
         return None
     batch = tuple(loop for loop in loops if loop not in (rows[-1], column))
     if any(not loop.lower[0].is_constant or not loop.upper[0].is_constant for loop in batch):
         return None
     return StridedProduct(batch, rows[-1], column, depth, left, right, result, widened, span)
-
-
-def _symbols(reference: Reference) -> frozenset[str]:
-    return frozenset[str]().union(*(form.symbols for form in reference.index))
 
 
 def _is_box(loops: tuple[Loop, ...]) -> bool:
