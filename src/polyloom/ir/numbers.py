@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 
@@ -64,6 +65,21 @@ def is_constant(value: int | float, dtype: ElementType) -> bool:
     """Whether `value` is an element of `dtype`, as it is; a NaN is one of floats."""
     found = element_constant(value, dtype)
     return found is not None and (found == value or (math.isnan(found) and math.isnan(value)))
+
+
+_EXPONENTS: Final[Mapping[ElementType, int]] = {"f32": 126, "f64": 1022}
+"""Exponents up to which a power of two and its reciprocal are both normal numbers (IEEE 754, section 3.4)."""
+
+
+def exact_reciprocal(value: int | float, dtype: ElementType) -> float | None:
+    """Reciprocal of a power of two, for strength reduction (Muller et al. 2018, section 4.7): product and quotient are
+    one real number then, which both operations round alike, so that bits are equal, of subnormal results and of
+    infinities, too. None where the reciprocal is not exact, or one of the two no normal number.
+    """
+    fraction, exponent = math.frexp(value)
+    if abs(fraction) != 0.5 or abs(exponent - 1) > _EXPONENTS.get(dtype, -1):
+        return None
+    return 1.0 / value
 
 
 def to_double_precision(value: int | float) -> float | None:

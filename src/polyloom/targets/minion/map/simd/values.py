@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import frexp
 from struct import pack, unpack
 from typing import Final
 
 import numpy as np
 
 from polyloom.ir.nest import Apply, Expression, Index, Node, assignments, cell
-from polyloom.ir.numbers import NUMPY, WIDTH
+from polyloom.ir.numbers import NUMPY, WIDTH, exact_reciprocal
 from polyloom.ir.operations import BY_NAME, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
@@ -416,16 +415,13 @@ def _is_condition(value: Expression) -> bool:
 
 
 def _multiplication(value: Apply) -> Apply | None:
-    """Strength reduction: a division by a power of two as the multiplication by its reciprocal, which is exact and
-    rounds alike (Muller et al. 2018, section 4.7); None for others.
-    """
-    if (value.operation, value.dtype) != ("div", "f32") or not isinstance(value.operands[1], Constant):
+    """Strength reduction: a division by a power of two as the multiplication by its reciprocal; None for others."""
+    if (value.operation, value.dtype) != ("div", "f32") or not isinstance(divisor := value.operands[1], Constant):
         return None
-    fraction, exponent = frexp(value.operands[1].value)
-    # Reciprocals of the least and the largest numbers are no normal numbers.
-    if abs(fraction) != 0.5 or abs(exponent) > 120:
+    factor = exact_reciprocal(divisor.value, "f32")
+    if factor is None:
         return None
-    return replace(value, operation="mul", operands=(value.operands[0], Constant(1 / value.operands[1].value, "f32")))
+    return replace(value, operation="mul", operands=(value.operands[0], replace(divisor, value=factor)))
 
 
 def registers_needed(value: Expression) -> int:
