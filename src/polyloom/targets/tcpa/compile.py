@@ -190,7 +190,7 @@ def _passes(
         return rewrite
 
     return (
-        Pass("equations", lambda program: program, pass_forms.EQUATIONS),
+        Pass("equations", partial(_checked_equations, machine=machine), pass_forms.EQUATIONS),
         Pass("divisions", record_rewrite("divisions"), pass_forms.EQUATIONS),
         Pass("unroll", record_rewrite("unroll"), pass_forms.EQUATIONS),
         Pass("reads", record_rewrite("reads"), pass_forms.EQUATIONS),
@@ -213,14 +213,19 @@ PASSES: Final = (
 """The names of all passes, in their order."""
 
 
-def _graph(program: Program, machine: Machine, tell: Progress) -> Graph:
-    # Errors that the equations alone decide come before anything is solved.
-    """Reduced dependence graph of the program (the array paper, section 4), after the checks that need no schedule."""
-    tell("dependences", 0.0)
+def _checked_equations(program: Program, machine: Machine) -> Program:
+    """Equations that need no more outputs than there are, are not too many, and whose operations units execute."""
     check_outputs(program, machine)
     _check_size(program)
-    graph = build_graph(program)
-    check_operations(graph, machine)
+    check_operations(program, machine)
+    return program
+
+
+def _graph(program: Program, machine: Machine, tell: Progress) -> Graph:
+    """Reduced dependence graph of the program (the array paper, section 4), after the checks that need no schedule."""
+    # Errors that the equations alone decide come before anything is solved.
+    tell("dependences", 0.0)
+    graph = build_graph(_checked_equations(program, machine))
     check_demand(graph, machine)
     return graph
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.ir.numbers import WIDTH
 from polyloom.ir.operations import BY_NAME, STORED, ElementType
-from polyloom.ir.pla import Equation
+from polyloom.ir.pla import Equation, Program
 from polyloom.ir.rdg import Graph
 from polyloom.modulo.guards.bounds import PLACES, recurrence_minimum, resource_minimum
 from polyloom.modulo.guards.check import check, violations
@@ -62,9 +62,9 @@ def safe_distance(d: tuple[int, ...]) -> int | None:
     return components[0] if len(components) == 1 else min(1, len(components))
 
 
-def check_operations(graph: Graph, machine: Machine) -> None:
+def check_operations(program: Program, machine: Machine) -> None:
     """PL0401 for an equation of a type that the machine has not, or that no unit of it executes."""
-    for e in graph.equations:
+    for e in program.equations:
         _check_types(e, machine)
         if not machine.find_units(e.operation, e.dtype):
             message = f"no unit of machine {machine.name} executes {e.operation} on {e.dtype}, which {e.name} needs"

@@ -45,9 +45,7 @@ def read_directly(program: Program, machine: Machine) -> Program:
     """Direct reads (broadcast removal undone, Wong and Delosme 1988): the program in which iterations read an element
     themselves along one of two dimensions in which elements are handed on; as it is, where one dimension suffices,
     iterations are short, or channels would be too few."""
-    # What no unit executes is refused behind the rewrites.
-    runs = all(machine.find_units(e.operation, e.dtype) for e in program.equations)
-    chains = list(_chains(program)) if runs and len(program.dimensions) == 2 else []
+    chains = list(_chains(program)) if len(program.dimensions) == 2 else []
     if len({c.dimension for c in chains}) < 2 or _interval(program, machine) < INTERVAL:
         return program
     # The longer rows are read directly, as far as extents are known.

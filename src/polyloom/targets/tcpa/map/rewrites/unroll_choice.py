@@ -10,7 +10,7 @@ a channel and a bank per element, and twice as many would fit on half as large a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,11 +55,11 @@ def unroll_where_idle(
     best, least = program, float(own)
     for factor in FACTORS:
         made = [*_unrolled_programs(program, factor, machine)]
-        # An epilogue that takes units of the accumulation in its last iteration leaves them idle in all others.
-        shifted = (s for d in program.dimensions if (s := shift_epilogue(program, d)) is not None)
-        if not any(u.interval * GAIN <= least for u in made):
-            made += [u for s in shifted for u in _unrolled_programs(s, factor, machine)]
-        found = min(made, key=lambda u: u.rank, default=None)
+        found = _best_program(made)
+        if found is None or found.interval * GAIN > least:
+            # An epilogue that takes units of the accumulation in its last iteration leaves them idle in all others.
+            shifted = (s for d in program.dimensions if (s := shift_epilogue(program, d)) is not None)
+            found = _best_program([*made, *(u for s in shifted for u in _unrolled_programs(s, factor, machine))])
         if found is None or found.interval * GAIN > least:
             break
         best, least = found.program, found.interval
@@ -82,10 +82,15 @@ def _unrolled_programs(program: Program, factor: int, machine: Machine) -> Itera
     for dimension in _dimensions(program, factor):
         made = unroll_and_jam(program, dimension, factor)
         fits = len(made.equations) <= EQUATIONS and not shortage(made, machine)
-        if fits and _has_scan_order(made) and _has_bounds(made):
+        if fits and _has_scan_order(made):
             interval, divided = _interval(made, machine) / factor, _divides(program, dimension, factor)
             # Conditions that an extent be divisible make more classes of iterations; reuse makes a body shorter.
             yield _Unrolled(made, interval, (interval, not divided, len(made.equations)))
+
+
+def _best_program(made: Iterable[_Unrolled]) -> _Unrolled | None:
+    """The program of least rank whose extents are known. These are asked for last: they take longest to find."""
+    return next((u for u in sorted(made, key=lambda u: u.rank) if _has_bounds(u.program)), None)
 
 
 def _has_scan_order(program: Program) -> bool:

@@ -84,21 +84,26 @@ def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int)
     sizes on, or from larger ones if tiles have all cases only there: of the least degree for which more sizes than it
     has coefficients agree. Errors: PL0523 where none does, and those of `count`.
     """
+    # Points of one period are among those of its half.
+    known: dict[Point, Counts] = {}
+
+    def count_once(sizes: Sizes) -> Counts:
+        at = tuple(sizes.values())
+        if at not in known:
+            known[at] = count(sizes)
+        return known[at]
+
     for own, lift in product((period * factor for factor in UNROLLED), LIFTS):
         start = {name: size + own * lift for name, size in first.items()}
-        if (made := _fit_polynomials(count, start, own)) is not None:
+        if (made := _fit_polynomials(count_once, start, own)) is not None:
             return made
     message = f"no polynomial of degree {DEGREES[-1]} or less counts what runs do"
     raise infeasible("PL0523", message, help="take larger sizes to begin with, so that every tile has all cases")
 
 
 def _fit_polynomials(count: Callable[[Sizes], Counts], first: Sizes, period: int) -> ClosedForm | None:
-    known: dict[Point, Counts] = {}
-
     def count_point(point: Point) -> Counts:
-        if point not in known:
-            known[point] = count({n: s + period * k for (n, s), k in zip(first.items(), point, strict=True)})
-        return known[point]
+        return count({n: s + period * k for (n, s), k in zip(first.items(), point, strict=True)})
 
     # A polynomial of too low a degree fails at the first point beyond its simplex; one of a higher degree than needed
     # would agree, but take more points.
