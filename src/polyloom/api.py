@@ -110,11 +110,6 @@ class Compiled(File):
         # What the domain fixes needs no value.
         parameters = {**fixed_symbols(self.signature.assumptions), **parameters}
         options = replace(self._options, **known) if known else self._options
-        if self.signature.sizes == tuple(parameters) and all(
-            isinstance(v, int) and v >= 0 for v in parameters.values()
-        ):
-            # Before anything of their size is made; values out of range are refused by their names below.
-            inputs.require_room(self.signature, parameters)
         start = perf_counter()
         try:
             data = make(self.data, parameters, self.place, options)

@@ -509,9 +509,7 @@ class Result:
         costs = self.instance.target.costs
         if costs is None or any(view.operations for view in self.views):
             return Costs()
-        found = costs(self.instance.program, self._counted[0])
-        # A run that was repeated for its account may know less of its words.
-        return found if found.loop else replace(found, loop=costs(self.instance.program, self.execution).loop)
+        return costs(self.instance.program, self._counted[0])
 
     @property
     def _source(self) -> tuple[str, str] | None:
