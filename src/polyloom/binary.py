@@ -111,6 +111,7 @@ def fixed_integer(size: int, what: str, *, signed: bool = False, limit: int | No
 def leb128(value: int) -> bytes:
     """Natural number in LEB128 (DWARF 4, 2010, section 7.6), which is also the varint of protocol buffers: seven bits
     per byte, low ones first, bit 7 says that more follow."""
+    # Most numbers of files and traces are one byte, and there are millions.
     if value < 128:
         return bytes((value,))
     made = bytearray()

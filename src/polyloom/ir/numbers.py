@@ -76,6 +76,7 @@ def exact_reciprocal(value: int | float, dtype: ElementType) -> float | None:
     one real number then, which both operations round alike, so that bits are equal, of subnormal results and of
     infinities, too. None where the reciprocal is not exact, or one of the two no normal number.
     """
+    # The fraction is in [1/2, 1), so that the power of two is one less than the exponent.
     fraction, exponent = math.frexp(value)
     if abs(fraction) != 0.5 or abs(exponent - 1) > _EXPONENTS.get(dtype, -1):
         return None

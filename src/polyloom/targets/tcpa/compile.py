@@ -215,6 +215,7 @@ PASSES: Final = (
 
 def _checked_equations(program: Program, machine: Machine) -> Program:
     """Equations that need no more outputs than there are, are not too many, and whose operations units execute."""
+    # Before rewrites, which ask for units; and behind them, which write equations of their own.
     check_outputs(program, machine)
     _check_size(program)
     check_operations(program, machine)

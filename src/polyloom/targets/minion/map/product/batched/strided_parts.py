@@ -83,6 +83,7 @@ def _has_iterations(loop: Loop, found: StridedProduct, shapes: Shapes) -> bool:
 
 def _covers(reference: Reference, loop: Loop, shapes: Shapes) -> bool:
     """Whether a loop goes through a dimension of an array from its beginning to its end."""
+    # Rows that are written behind those of a cache count from its length: `h[i - S]` covers `h`, too.
     (first,), (end,) = loop.lower, loop.upper
     return any(
         form.coefficient(loop.name) == 1
