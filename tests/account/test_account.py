@@ -105,4 +105,24 @@ def test_loops_of_python_and_c() -> None:
         **dict.fromkeys((4, 5, 6), "while (lines 4 to 6)"),
     }
     assert find_loops({"bad.py": "for"}) == {}
+
+
+def test_loops_of_equations_and_mlir() -> None:
+    equations = "# for all\ninput x[N]: f32\n\nfor 0 <= i < N do\n  y[i] = x[i]\n  z[i] = y[i]\n\n"
+    assert find_loops({"f.pla": equations}) == dict.fromkeys((4, 5, 6), "iteration space (lines 4 to 6)")
+    mlir = (
+        "func.func @f(%N: index) { // for all\n  affine.for %i = 0 to %N {\n    %s = affine.for %k = 0 to %N "
+        "iter_args(%a = %z) -> (f32) {\n      affine.yield %a : f32\n    }\n  }\n"
+        "  affine.parallel (%j) = (0) to (4) {\n  }\n}\n"
+    )
+    assert find_loops({"f.mlir": mlir}) == {
+        2: "%i (lines 2 to 6)",
+        **dict.fromkeys((3, 4, 5), "%k (lines 3 to 5)"),
+        6: "%i (lines 2 to 6)",
+        **dict.fromkeys((7, 8), "%j (lines 7 to 8)"),
+    }
+
+
+def test_other_texts_have_no_loops() -> None:
+    assert find_loops({"f.s": "# do this for all\nadd a0, a0, a1\n"}) == {}
     assert find_loops({}) == {}

@@ -13,6 +13,7 @@ from tests.debugger.test_debugger import MACHINES
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
+from polyloom.editor.check import Request, check
 from polyloom.run.instance import Instance
 
 PRINTING = """import polyloom as pl
@@ -109,6 +110,34 @@ def test_what_cannot_be_printed_is_located(tmp_path: Path, statement: str, place
     assert span is not None and span.source.text[span.start : span.end] == place
 
 
+def test_integers_have_no_width(tmp_path: Path) -> None:
+    """Python's integers of loops, sizes and constants are shown as they are."""
+    text = PRINTING.replace('print("x", x, i)', "print(i * 10**10 - N, -2**31)")
+    result = compiled(tmp_path, text, "riscv").run()
+    assert [each.text for each in result.prints.rows if each.event.print.line == 11] == [
+        f"{i * 10**10 - 3} {-(2**31)}" for i in range(3)
+    ]
+
+
+@pytest.mark.parametrize("value", ["10**40", "2**31", "-2**31 - 1", "10**40 + 1", "(10**40)**64**2", "1e300"])
+def test_constants_of_no_type_are_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(PolyloomError) as caught:
+        compiled(tmp_path, PRINTING.replace('"x", x, i', value), "riscv")
+    found = caught.value.diagnostics[0]
+    assert found.code in ("PL0143", "PL0133") and found.span is not None and found.span.line == 11
+
+
+@pytest.mark.parametrize("value", ["c", '"sum", pl.sum(c)', "1.5"])
+def test_kernels_of_whole_arrays_print_nothing(tmp_path: Path, value: str) -> None:
+    head = PRINTING[: PRINTING.index("@pl.kernel")]
+    text = f"{head}@pl.kernel\ndef f(a: pl.f32[N]) -> pl.f32[N]:\n    c = a + a\n    print({value})\n    return c\n"
+    with pytest.raises(PolyloomError) as caught:
+        compiled(tmp_path, text.replace("pl.sum", "np.sum").replace("import", "import numpy as np\nimport", 1), "riscv")
+    found = caught.value.diagnostics[0]
+    assert found.code == "PL1510" and found.span is not None and found.span.line == 10
+    assert found.message == "a kernel of whole arrays prints nothing"
+
+
 @pytest.mark.parametrize("statement", ['printf("%s", A)', 'printf("%d")', "printf(A)"])
 def test_formats_that_show_no_numbers_are_located(tmp_path: Path, statement: str) -> None:
     text = C_PRINTING.replace("C[i] = A[i] * 3.0f;", f"{{ C[i] = A[i] * 3.0f; {statement}; }}")
@@ -193,6 +222,23 @@ def test_a_printf_whose_value_is_used_is_refused_as_a_call(tmp_path: Path, value
     with pytest.raises(PolyloomError) as caught:
         c_run(tmp_path, f"C[i] = A[i]; {value}")
     assert caught.value.code == "PL0975"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("mix.c", C_PRINTING.replace("j + 1)", "A)").replace("%ld", "%s")),
+        ("mix.c", C_PRINTING.replace("C[i], i, j + 1", "A[i - 1], i, j")),
+        ("mix.py", PRINTING.replace('"x", x, i', "A")),
+        ("mix.py", PRINTING.replace('"x", x, i', "10**40")),
+        ("mix.py", PRINTING.replace('"x", x, i', "A[i + 1]")),
+    ],
+)
+def test_a_check_tells_what_a_run_tells(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(PolyloomError) as caught:
+        compiled(tmp_path, text, "riscv", name)
+    (stage,) = check(Request(str(tmp_path / name)))
+    assert stage.diagnostics == caught.value.diagnostics
 
 
 def test_another_print_than_pythons_own_is_code(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from polyloom.ir.signature import Signature
 from polyloom.run.compare import compare, describe_array
 from polyloom.run.execute import compare_oracles, execute
 from polyloom.run.instance import Instance
+from polyloom.run.source_loops import find_loops
 from polyloom.run.verdict import Compared, Verdict, decisive
 from polyloom.targets.account import Account
 from polyloom.targets.costs import Costs
@@ -123,6 +124,10 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
         if task.outputs
         else {}
     )
+    account = None if target.account is None else target.account(instance.program, execution)
+    if account is not None:
+        account = account.with_loops(find_loops(dict(subject.texts), account.file))
+        execution = replace(execution, hot_lines=account.hot_lines)
     costs = _costs(instance, execution)
     reason = costs.arithmetic or (REASSOCIATED if reassociate else None)
     return Row(
@@ -134,7 +139,7 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
         costs,
         figures(execution.cycles, costs, task.work),
         {name: describe_array(array) for name, array in (outputs or execution.outputs).items()},
-        None if target.account is None else target.account(instance.program, execution),
+        account,
     )
 
 

@@ -80,7 +80,8 @@ def _check_mlir(path: str, options: Options) -> Iterator[Findings]:
 
 def _check_function(function: FunctionSource) -> tuple[Diagnostic, ...]:
     """Findings of a function whose nest may have data as indices."""
-    return _demote_refusals(lambda: checked_nest(function), lambda: checked_nest(function, indirect=True))
+    found = _demote_refusals(lambda: checked_nest(function), lambda: checked_nest(function, indirect=True))
+    return _with_prints(found, lambda: frontend.read_observed(function, Options()))
 
 
 def _check_c(path: str, options: Options) -> Iterator[Findings]:
@@ -93,12 +94,10 @@ def _check_c(path: str, options: Options) -> Iterator[Findings]:
             frontend.c_nest(path, options)
         for name in names:
             own = replace(options, function=name)
-            yield (
-                name,
-                _demote_refusals(
-                    lambda own=own: frontend.c_nest(path, own), lambda own=own: frontend.ssa(path, own, 1)
-                ),
+            found = _demote_refusals(
+                lambda own=own: frontend.c_nest(path, own), lambda own=own: frontend.ssa(path, own, 1)
             )
+            yield name, _with_prints(found, lambda own=own: frontend.read_observed(path, own))
 
 
 def _demote_refusals(read: Callable[[], object], otherwise: Callable[[], object]) -> tuple[Diagnostic, ...]:
@@ -107,6 +106,15 @@ def _demote_refusals(read: Callable[[], object], otherwise: Callable[[], object]
     if not found or _findings(otherwise):
         return found
     return tuple(replace(each, exit_code=0, notes=(*each.notes, _ELSEWHERE)) for each in found)
+
+
+def _with_prints(found: tuple[Diagnostic, ...], read: Callable[[], object]) -> tuple[Diagnostic, ...]:
+    """Findings of a function with those of what it prints, which is read where it has no errors of its own. Prints of
+    what is no loop nest are not shown, so that only those that never can be are wrong.
+    """
+    if any(each.exit_code for each in found):
+        return found
+    return (*found, *(each for each in _findings(read) if not found or each.code == "PL1510"))
 
 
 def _findings(read: Callable[[], object]) -> tuple[Diagnostic, ...]:

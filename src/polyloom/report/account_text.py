@@ -43,7 +43,7 @@ def _hottest(account: Account, statements: Mapping[int, str]) -> str:
     if not line:
         return "hottest line: the program does not tell its lines"
     share, statement = percent(account, account.lines[line]), statements.get(line, "")
-    loop = next(iter(account.loops), "")
+    loop = account.hottest_loop
     around = f"; hottest loop: {loop}, {percent(account, account.loops[loop])}" if loop else ""
     return f"hottest line: {line}, {share}{around}" + (f"  {statement}" if statement else "")
 

@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from polyloom.report import verdict
+from polyloom.targets.costs import Line
 from polyloom.targets.report import Report, Table
 from polyloom.targets.target import Json
 
 _BAR: Final = 20
+_LONGEST: Final = 48
+"""Lines of a loop that a text has room for."""
 
 
 Rows = Sequence[tuple[str, str]]
@@ -44,6 +47,22 @@ def page(
             bound,
         ]
     return "\n\n".join(s for s in (*sections, listing) if s)
+
+
+def loop(lines: Sequence[Line]) -> str:
+    """Section of the machine's code of the source's hottest loop, with the line that each of its lines comes from."""
+    if not lines:
+        return ""
+    shown = lines[:_LONGEST]
+    width = max(len(line.text) for line in shown)
+    rows = [f"  {line.text:{width}}{_place(line)}".rstrip() for line in shown]
+    rest = [f"  and {len(lines) - _LONGEST} more: `polyloom show`"] if len(lines) > _LONGEST else []
+    return "\n".join(["Hottest loop", *rows, *rest])
+
+
+def _place(line: Line) -> str:
+    told = " ".join([*([f"line {line.line}"] if line.line else []), *([f"({line.reason})"] if line.reason else [])])
+    return f"  # {told}" if told else ""
 
 
 def list_titles(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:

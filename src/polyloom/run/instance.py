@@ -316,8 +316,16 @@ class Result:
     @cached_property
     def account(self) -> Account | None:
         """Account of every unit-cycle, with loops of the source; None where the target has none."""
-        found = self._counted[1]
-        return None if found is None else found.with_loops(source_loops.find_loops(self._texts, found.file))
+        return self._with_loops(self._counted[1])
+
+    def _with_loops(self, account: Account | None) -> Account | None:
+        return None if account is None else account.with_loops(source_loops.find_loops(self._texts, account.file))
+
+    @cached_property
+    def _first_account(self) -> Account | None:
+        """Account of the execution as it is; None where its model did not count for it."""
+        account = self.instance.target.account
+        return None if account is None else account(self.instance.program, self.execution)
 
     @cached_property
     def _counted(self) -> tuple[Execution, Account | None]:
@@ -326,7 +334,7 @@ class Result:
         target, program = self.instance.target, self.instance.program
         if target.account is None:
             return self.execution, None
-        found = target.account(program, self.execution)
+        found = self._first_account
         if found is not None and (found.timeline is not None or not found.cycles):
             return self.execution, found
         if self.execution.operations > _DRAWN:
@@ -349,7 +357,8 @@ class Result:
         origin = self.instance.origin
         if origin.subject is not None:
             return dict(origin.subject.texts)
-        return match_texts(_provenances(self._made), origin.texts)
+        # The views without an account, whose loops are found in these texts.
+        return match_texts(_provenances(self._reports(self.execution)), origin.texts)
 
     @property
     def _without_source(self) -> str:
@@ -364,9 +373,12 @@ class Result:
 
     @cached_property
     def _made(self) -> tuple[Report, ...]:
-        """Views of the target, without texts of sources."""
+        """Views of the target, without texts of sources, of the hottest loop where cycles are counted."""
+        return self._reports(_locate(self.execution, self._with_loops(self._first_account)))
+
+    def _reports(self, execution: Execution) -> tuple[Report, ...]:
         report = self.instance.target.report
-        return () if report is None else tuple(report(self.instance.program, self.execution))
+        return () if report is None else tuple(report(self.instance.program, execution))
 
     @property
     def events(self) -> Sequence[Span]:
@@ -448,8 +460,11 @@ class Result:
 
     @property
     def _listing(self) -> str:
-        """Part of the text where there is no report."""
-        return "" if self.views else self.instance.listing
+        """Part of the text where there is no schedule: the listing or, beside tables and where the account was asked
+        for, the hottest loop."""
+        if not self.views:
+            return self.instance.listing
+        return run_text.loop(self._costs.loop) if self.traced.account else ""
 
     def report(self) -> str:
         """Text that `polyloom run` prints, with the account where it was asked for."""
@@ -505,11 +520,11 @@ class Result:
 
     @property
     def _costs(self) -> Costs:
-        """Costs that the page shows: the inner loop where there is no schedule, and tables where there is no view."""
+        """Costs that are shown: the hottest loop where there is no schedule, and tables where there is no view."""
         costs = self.instance.target.costs
         if costs is None or any(view.operations for view in self.views):
             return Costs()
-        return costs(self.instance.program, self._counted[0])
+        return costs(self.instance.program, _locate(self._counted[0], self.account))
 
     @property
     def _source(self) -> tuple[str, str] | None:
@@ -536,6 +551,11 @@ def trace_warning(trace: Trace) -> tuple[Diagnostic, ...]:
     """Warning of a trace that has not all of a run."""
     help = "the outputs and figures are those of the whole run; a smaller size has a whole trace"
     return (Diagnostic("PL0823", trace.notice, 0, help=help),) if trace.notice else ()
+
+
+def _locate(execution: Execution, account: Account | None) -> Execution:
+    """Execution with the lines of the source's hottest loop."""
+    return execution if account is None else replace(execution, hot_lines=account.hot_lines)
 
 
 def _notice_row(trace: Trace) -> list[tuple[str, str]]:

@@ -254,11 +254,21 @@ class _Reader:
             return
         number, which = printed
         made = self.observed.prints[number]
-        self.values[which] = value, *self._origin(assign, iteration)
+        self.values[which] = self._exact_value(assign, iteration, value), *self._origin(assign, iteration)
         self.seen += 1
         # Each value is assigned twice; a text without values has one that is not shown.
         if self.seen == 2 * max(1, len(made.expressions)):
             self._print(made, iteration)
+
+    def _exact_value(self, assign: Assign, iteration: Iteration, value: Any) -> Any:
+        """Value of an expression of loops, sizes and constants: Python's integers have no width, while the variable
+        that it is assigned to has one.
+        """
+        known = {**self.sizes, **dict(iteration)}
+        if not isinstance(assign.value, Index) or not assign.value.value.symbols <= known.keys():
+            return value
+        exact = assign.value.value.evaluate(known)
+        return value if value == exact else exact
 
     def _store(self) -> None:
         self.last = self.reference.order[self.stores]

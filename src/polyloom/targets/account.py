@@ -114,6 +114,17 @@ class Account:
         lines = {line: n for line, n in self.lines.items() if line}
         return max(lines, key=lambda line: (lines[line], -line)) if lines else 0
 
+    @property
+    def hottest_loop(self) -> str:
+        """Loop with the most unit-cycles; empty where the source has none, or its text is not known."""
+        return next(iter(self.loops), "")
+
+    @property
+    def hot_lines(self) -> frozenset[int]:
+        """Lines of the hottest loop, or without loops the hottest line: 0, that of all code, where none is known."""
+        loop = self.hottest_loop
+        return frozenset(row.line for row in self.rows if row.loop == loop) if loop else frozenset({self.hottest})
+
     def details(self, category: Category) -> dict[str, int]:
         """Unit-cycles of a class by what they are of, the greatest first."""
         found = _fold((row for row in self.rows if row.category == category), lambda row: row.detail)

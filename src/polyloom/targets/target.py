@@ -57,6 +57,9 @@ class Execution:
     # None where the account was not asked for, and the target does not count for it anyhow.
     counted: Any = None
     """What the model counted for the account of cycles, for the target's own `account`."""
+    hot_lines: frozenset[int] = frozenset()
+    """Lines of the source's hottest loop by the account (`Account.hot_lines`), for the target's own `report` and
+    `costs`, which show the machine's code of it; empty where there is no account."""
 
 
 @dataclass(frozen=True, slots=True)

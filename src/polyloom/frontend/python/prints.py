@@ -7,12 +7,15 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 
 from polyloom.frontend.prints import Print, local_name
 from polyloom.frontend.python.syntax_tree import Text
+from polyloom.ir.library import LARGEST_POWER
 
 _Make = Callable[[int, ast.Call], list[ast.stmt]]
+_BITS: Final = 64
+"""Of bases that are raised here; larger numbers are of no type, so that they are refused as they are."""
 
 
 def is_builtin_print(function: FunctionType, node: ast.FunctionDef) -> bool:
@@ -95,8 +98,22 @@ def _assignments(number: int, call: ast.Call) -> list[ast.stmt]:
     for n, value in enumerate(values):
         for _ in range(2):
             target = ast.copy_location(ast.Name(local_name(number, n), ast.Store()), value)
-            made.append(ast.copy_location(ast.Assign([target], value), value))
+            made.append(ast.copy_location(ast.Assign([target], _FoldedPowers().visit(value)), value))
     return made
+
+
+class _FoldedPowers(ast.NodeTransformer):
+    """Powers of integers by Python's arithmetic, which has no width; a kernel multiplies in the type of its data."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        super().generic_visit(node)
+        match node:
+            case ast.BinOp(ast.Constant(int(base)), ast.Pow(), ast.Constant(int(exponent))) if (
+                0 <= exponent <= LARGEST_POWER and base.bit_length() <= _BITS
+            ):
+                return ast.copy_location(ast.Constant(base**exponent), node)
+            case _:
+                return node
 
 
 class _Replacement(ast.NodeTransformer):

@@ -114,7 +114,7 @@ def _profile(found: Account, name: str, text: str) -> str:
     )
     rest = found.lines.get(0, 0)
     of_none = f'<p class="note">{percent(found, rest)} belong to no line.</p>' if rest else ""
-    loop = next(iter(found.loops), "")
+    loop = found.hottest_loop
     hottest = f", the hottest loop is {loop}, {percent(found, found.loops[loop])}" if loop else ""
     note = f"Unit-{found.counts} by line; the hottest line is {found.hottest}{hottest}."
     pane = f'<figure class="source profile"><figcaption>{escape(name)}</figcaption>'

@@ -13,9 +13,9 @@ from polyloom.report.page.source import Mark, link_attributes, source_pane
 from polyloom.targets.costs import Line
 
 NOTE: Final = (
-    "The loop in which most of the work is done, as the machine has it. Point at a line to see what belongs together; "
-    "the number before a line of the source says how many lines of the loop it became. What the compiler added is dim, "
-    "and says why."
+    "The loop of the source with the most unit-cycles, as the machine has it. Point at a line to see what belongs "
+    "together; the number before a line of the source says how many lines of the loop it became. What the compiler "
+    "added is dim, and says why."
 )
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, cast
 
 from polyloom.diagnostics import input_error
@@ -21,7 +21,7 @@ from polyloom.targets.minion.memory_map import reset_address
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place, parse_place
 from polyloom.targets.minion.run import compiled_file
-from polyloom.targets.minion.run.account import CycleCounts, account, instruction_kinds, loop_weights
+from polyloom.targets.minion.run.account import CycleCounts, account, instruction_kinds
 from polyloom.targets.minion.run.costs import costs
 from polyloom.targets.minion.run.run_report import reports
 from polyloom.targets.minion.run.simulate import simulate
@@ -31,7 +31,6 @@ from polyloom.targets.minion.words import show
 from polyloom.targets.minion.words.assemble import assemble
 from polyloom.targets.minion.words.listing import listing
 from polyloom.targets.minion.words.show import is_minion_file
-from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Program, Target
 
@@ -82,12 +81,6 @@ def _signature(data: bytes) -> Signature:
     return Signature("program", (), (), (), is_open=True)
 
 
-def _report(program: Program, execution: Execution) -> Sequence[Report]:
-    counted = cast("CycleCounts | None", execution.counted)
-    weights = None if counted is None else loop_weights(counted)
-    return reports(execution.facts, execution.cycles, listing(program.data), weights)
-
-
 def _account(program: Program, execution: Execution) -> Account | None:
     """Account of a timed run that counted for it."""
     counted = cast("CycleCounts | None", execution.counted)
@@ -114,7 +107,7 @@ TARGET: Final = Target(
     show=lambda data, _: listing(data),
     made=lambda data: compiled_file.compile_facts(data) if compiled_file.owns(data) else {},
     summary=compiled_file.summary,
-    report=_report,
+    report=lambda _, execution: reports(execution.facts, execution.cycles),
     costs=costs,
     account=_account,
     options=Options,

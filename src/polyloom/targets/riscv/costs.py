@@ -5,37 +5,28 @@ time: it is one unit.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final, cast
+from typing import cast
 
 from polyloom.ir.operations import INTEGERS, OPERATIONS, ElementType
 from polyloom.riscv.image import Image
 from polyloom.riscv.names import Isa
 from polyloom.riscv.register_pressure import AVAILABLE, register_pressure
 from polyloom.riscv.source_lines import Lines
-from polyloom.riscv.timing import innermost
+from polyloom.riscv.timing import listing_loops
 from polyloom.riscv.timing.core import CycleCounts
 from polyloom.targets.costs import Costs, Units, listing_lines, operation_rates
 from polyloom.targets.report import Table
 from polyloom.targets.riscv.account import loop_weights
 from polyloom.targets.target import Execution
 
-_WORK: Final = re.compile(r"(?:c\.)?f?n?m?(?:add|sub|mul|div|rem|min|max|sqrt)[a-z]*(?:\.[sd])?")
-"""Arithmetic on values; what advances counters and addresses by a constant is none."""
-_STEPS: Final = re.compile(r"(?:c\.)?addi.*")
-
 
 def costs(image: Image, listing: str, places: Lines, execution: Execution) -> Costs:
     """Costs of a program that ran, of which `image` has the words; `places` are those of these."""
     counted = cast("CycleCounts | None", execution.counted)
-    # Without counts, which loop has the most instructions that compute is all that is known.
-    loop = (
-        innermost.heaviest_loop(listing, _weight, (0, 0))
-        if counted is None
-        else innermost.hottest_loop(listing, loop_weights(counted))
-    )
+    cycles = {} if counted is None else loop_weights(counted)
+    loop = listing_loops.hottest_loop(listing, cycles, places, execution.hot_lines)
     return Costs(
         time=None if execution.cycles is None else "cycle-exact",
         issued=execution.operations,
@@ -84,11 +75,3 @@ def _computed_types(isa: Isa) -> Iterator[ElementType]:
         yield "f32"
     if "d" in isa.extensions:
         yield "f64"
-
-
-def _weight(lines: Sequence[str]) -> tuple[int, int]:
-    """Weight of a loop: instructions that compute, on floats, and all."""
-    # A line is `address: word mnemonic operands`.
-    names = [line.split(": ", 1)[1].split()[1] for line in lines]
-    work = [name for name in names if _WORK.fullmatch(name) and not _STEPS.fullmatch(name)]
-    return sum(name.startswith("f") for name in work), len(work)

@@ -14,8 +14,9 @@ ROOT = Path(__file__).resolve().parents[4]
 
 
 def test_a_product_shows_its_loop_and_what_bounds_it() -> None:
-    text = pl.compile(ROOT / "examples/matmul.pla", on="minion:2").run(N=32, M=32, K=48).report()
-    loop = text.partition("The loop in which the work is done")[2].partition("\n\n")[0]
+    instance = pl.compile(ROOT / "examples/matmul.pla", on="minion:2").prepare_instance({"N": 32, "M": 32, "K": 48})
+    text = instance.measure({}, account=True, fill="random").report()
+    loop = text.partition("Hottest loop")[2].partition("\n\n")[0]
     assert [line.split("# ")[1].split(" ")[0] for line in loop.splitlines() if "# tensor" in line] == [
         "tensor_load",
         "tensor_load_b",

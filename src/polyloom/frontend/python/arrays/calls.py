@@ -128,7 +128,9 @@ class Calls(Tests):
     def unknown_call(self, site: Site, function: Any) -> PolyloomError:
         name = getattr(function, "__name__", type(function).__name__)
         if function is print:
-            return site.error("PL0134", "a kernel prints nothing", "look at the arrays after the call")
+            message = "a kernel of whole arrays prints nothing"
+            help = "return what is to be seen, as a further result; a kernel of loops prints elements, `print(x[i])`"
+            return site.error("PL1510", message, help)
         known = [f.__name__ for f in FUNCTIONS if hasattr(f, "__name__")]
         help = suggestion(
             name, known, "the page of arrays lists what a kernel calls; others are written as functions of Python"

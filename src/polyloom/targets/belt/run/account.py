@@ -56,17 +56,22 @@ def account(program: Program, execution: Execution) -> Account:
     file, run = belt_file.read(program.data), execution.detail
     assert isinstance(run, Run)
     slots = tuple(slot for slot, _ in file.machine.slots)
+    # Snapshots have the bundles of all routines one after another.
     firsts = dict(zip(run.executed, accumulate(map(len, run.executed.values()), initial=0), strict=False))
-    bundles = [
-        (firsts[routine.name] + number, row)
-        for routine in file.program.routines
-        if routine.name in firsts
-        for number, row in _routine_rows(routine, run.executed[routine.name], slots, file.machine)
-    ]
+    bundles = [(firsts[routine.name] + number, row) for routine, number, row in bundle_rows(file, run)]
     made = Account(len(slots), run.cycles, merge_rows(row for _, row in bundles))
     # A run that was not asked for an account has no snapshots.
     timeline = fold_timeline(_parts(run, bundles)) if run.step else None
     return replace(made, advice=advise(made), timeline=timeline)
+
+
+def bundle_rows(file: belt_file.File, run: Run) -> Iterator[tuple[Routine, int, Row]]:
+    """Rows of all bundles that were executed: the routine, the number of the bundle in it, and a row of each slot."""
+    slots = tuple(slot for slot, _ in file.machine.slots)
+    for routine in file.program.routines:
+        if routine.name in run.executed:
+            for number, row in _routine_rows(routine, run.executed[routine.name], slots, file.machine):
+                yield routine, number, row
 
 
 def _parts(run: Run, bundles: Sequence[tuple[int, Row]]) -> Parts:

@@ -5,9 +5,9 @@ Patterson 2009)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from typing import Final, cast
+from typing import Final
 
 from polyloom.ir.operations import ELEMENT_TYPES, FLOATS, INTEGERS, UNSIGNED, ElementType
 from polyloom.ir.signature import Signature
@@ -16,11 +16,11 @@ from polyloom.ir.work import Class
 from polyloom.machine import stated_figures
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.run import facts
+from polyloom.targets.belt.run.hot_code import hottest_code
 from polyloom.targets.belt.run.model import Run
 from polyloom.targets.belt.value_types import BYTES, Width
 from polyloom.targets.belt.words import belt_file
-from polyloom.targets.belt.words.program import Bundle, Issue, Routine, sort_by_slot
+from polyloom.targets.belt.words.program import Bundle, Issue, sort_by_slot
 from polyloom.targets.belt.words.program import Program as Code
 from polyloom.targets.costs import Costs, Line, Units
 from polyloom.targets.target import Execution, Program
@@ -46,8 +46,7 @@ def costs(program: Program, execution: Execution) -> Costs:
     """Costs of a file that ran."""
     file = belt_file.read(program.data)
     run: Run = execution.detail
-    found = facts.loop_objects(file.program, run)
-    first = facts.main_loop(found)
+    hot = hottest_code(file, run, execution.hot_lines)
     # Lanes are those of the widest element: a loop's vectors are as long as these allow.
     size = _element_bytes(file.signature)
     slots = len(file.machine.unit_slots("ls"))
@@ -61,7 +60,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         # At most one access of a whole vector per slot and bundle.
         bandwidth=float(slots * file.machine.vector),
         code_bytes=len(belt_file.parts(program.data).code),
-        loop=tuple(_loop_lines(file.program, first)) if first else (),
+        loop=() if hot is None else tuple(_loop_lines(hot.bundles)),
         stated=stated_figures.read_stated(str(program.place or "")),
     )
 
@@ -119,11 +118,9 @@ def _bytes(issue: Issue) -> int:
     return prod((BYTES[issue.width], issue.lanes))
 
 
-def _loop_lines(code: Code, first: facts.Facts) -> Iterator[Line]:
-    """Lines of a pass of the loop with most passes, bundle by bundle."""
-    routine: Routine = next(r for r in code.routines if r.name == first["routine"])
-    start, interval = cast(int, first["first_bundle"]), cast(int, first["initiation_interval"])
-    for number, bundle in enumerate(routine.bundles[start : start + interval]):
+def _loop_lines(bundles: Sequence[Bundle]) -> Iterator[Line]:
+    """Lines of a pass of a loop, bundle by bundle."""
+    for number, bundle in enumerate(bundles):
         yield from _issues(number, bundle)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyloom.riscv.source_lines import Lines
-from polyloom.riscv.timing import innermost
+from polyloom.riscv.timing import listing_loops
 from polyloom.riscv.timing.instruction_class import instruction_class
 from polyloom.targets.account import Account, Category, Row, merge_rows
 from polyloom.targets.account_advice import advise
@@ -96,7 +96,7 @@ def _parts(counted: CycleCounts, cycles: int) -> Parts:
 def instruction_kinds(listing: str) -> dict[int, str]:
     """Mnemonic by address of a listing: tensor operations by name, scalar instructions by class."""
     found = dict[int, str]()
-    for address, mnemonic in innermost.list_mnemonics(listing):
+    for address, mnemonic in listing_loops.list_mnemonics(listing):
         plain = mnemonic.removeprefix("c.")
         # Packed instructions have no class in the unprivileged manual: they are told by name.
         scalar = not (plain.startswith("tensor_") or plain.endswith((".ps", ".pi")))

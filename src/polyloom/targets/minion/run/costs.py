@@ -16,11 +16,11 @@ from polyloom.ir.signature import Signature
 from polyloom.machine import stated_figures
 from polyloom.riscv import source_lines
 from polyloom.riscv.image import elf_image
+from polyloom.riscv.timing.listing_loops import hottest_loop
 from polyloom.targets.costs import ADDING, LOGIC, Costs, Units, listing_lines, operation_rates
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.run.account import CycleCounts, loop_weights
 from polyloom.targets.minion.run.figures import DRAM_RATE
-from polyloom.targets.minion.run.run_report import inner_loop
 from polyloom.targets.minion.words import isa
 from polyloom.targets.minion.words import note as notes
 from polyloom.targets.minion.words.listing import listing
@@ -41,7 +41,8 @@ def costs(program: Program, execution: Execution) -> Costs:
         return Costs(issued=execution.operations, issues="instructions")
     moved = cast("dict[str, int]", execution.facts["bytes"])
     counted = cast("CycleCounts | None", execution.counted)
-    weights = None if counted is None else loop_weights(counted)
+    cycles = {} if counted is None else loop_weights(counted)
+    places = source_lines.decode_lines(program.data)
     return Costs(
         time=None if execution.cycles is None else "fitted",
         issued=execution.operations,
@@ -53,7 +54,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         bandwidth=float(DRAM_RATE),
         code_bytes=sum(len(s.data) for s in elf_image(program.data, isa.ISA).segments if s.is_code),
         arithmetic=_arithmetic(note.signature, cast(Options, program.options)),
-        loop=tuple(listing_lines(inner_loop(listing(program.data), weights), source_lines.decode_lines(program.data))),
+        loop=tuple(listing_lines(hottest_loop(listing(program.data), cycles, places, execution.hot_lines), places)),
         stated=stated_figures.read_stated(str(program.place or "")),
     )
 

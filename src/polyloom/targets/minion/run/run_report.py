@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report of a run on minions: what was busy, where its bytes went, what it waited for, and the loop in which the work
-is done.
-"""
+"""Report of a run on minions: what was busy, where its bytes went, and what it waited for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from polyloom.riscv.timing import innermost
 from polyloom.targets.report import Report, Table
 from polyloom.targets.target import Json
 
@@ -25,24 +22,13 @@ _STALLS: Final = {
     "stall_credit": "a credit or a barrier",
     "stall_registers": "vector registers that a tensor operation writes",
 }
-_LONGEST: Final = 48
-"""Lines of a loop that is shown; `polyloom show` has all."""
 
 
-def reports(
-    facts: Mapping[str, Json], cycles: int | None, listing: str, weights: Mapping[int, int] | None = None
-) -> Sequence[Report]:
-    """Tables of a run; `facts` are the keys of `run --json`, `listing` is that of the program, `weights` are cycles by
-    address where these were counted."""
-    loop = _loop(inner_loop(listing, weights))
-    tables = [
-        _busy(facts),
-        _bytes(facts, cycles),
-        _intermediates(facts),
-        None if cycles is None else _waits(facts),
-        loop,
-    ]
-    return (Report(tables=tuple(table for table in tables if table is not None)),)
+def reports(facts: Mapping[str, Json], cycles: int | None) -> Sequence[Report]:
+    """Tables of a run; `facts` are the keys of `run --json`. Empty where there is nothing to tell."""
+    tables = [_busy(facts), _bytes(facts, cycles), _intermediates(facts), None if cycles is None else _waits(facts)]
+    found = tuple(table for table in tables if table is not None)
+    return (Report(tables=found),) if found else ()
 
 
 def _busy(facts: Mapping[str, Json]) -> Table | None:
@@ -79,29 +65,3 @@ def _waits(facts: Mapping[str, Json]) -> Table | None:
     # Longest first: the first row is where to look.
     rows.sort(key=lambda row: -int(row[1].replace(",", "")))
     return Table("Waits, in cycles of all minions", ("for", "cycles"), tuple(rows)) if rows else None
-
-
-def _loop(best: Sequence[tuple[int, str]]) -> Table | None:
-    """Table of an inner loop."""
-    if not best:
-        return None
-    shown = [text for _, text in best[:_LONGEST]]
-    rest = [f"... {len(best) - _LONGEST} more lines: `polyloom show`"] if len(best) > _LONGEST else []
-    return Table(
-        "The loop in which the work is done",
-        ("address     word      instruction",),
-        tuple((line,) for line in (*shown, *rest)),
-    )
-
-
-def inner_loop(listing: str, weights: Mapping[int, int] | None = None) -> list[tuple[int, str]]:
-    """Lines of the inner loop in which most cycles were spent, by `weights` of addresses, with their addresses; of a
-    run that did not count, of the one that does most work. Nothing where no loop does any.
-    """
-    if weights is not None:
-        return innermost.hottest_loop(listing, weights)
-    return innermost.heaviest_loop(listing, _weight, (0, 0))
-
-
-def _weight(lines: Sequence[str]) -> tuple[int, int]:
-    return sum("tensor_fma" in line for line in lines), sum(".ps" in line or ".pi" in line for line in lines)

@@ -133,10 +133,16 @@ def _bandwidth(machine: Machine | None, rows: int, columns: int, widest: int) ->
 
 
 def _loop_lines(program: Program, longest: tuple[Own, ...], execution: Execution) -> Iterator[Line]:
-    """The schedule of the phase that takes longest, slot by slot, with the line of each operation."""
-    ran = cast(Ran, execution.detail)
+    """The schedule of the phase that computes lines of the source's hottest loop, of several the one that takes
+    longest, slot by slot, with the line of each operation."""
+    ran, hot = cast(Ran, execution.detail), execution.hot_lines
     reports = descriptions.list_reports(program.symbolic, program.data)
-    chosen = max(range(len(longest)), key=lambda n: ran.of_phase(longest[n].number)["cycles"], default=None)
+
+    def weight(n: int) -> tuple[bool, int]:
+        lines = {each.provenance.line for each in reports[n].operations if each.provenance is not None}
+        return not hot.isdisjoint(lines), ran.of_phase(longest[n].number)["cycles"]
+
+    chosen = max(range(len(longest)), key=weight, default=None)
     found = reports[chosen].operations if chosen is not None else ()
     for each in sorted(found, key=lambda operation: operation.slot):
         origin = each.provenance

@@ -9,8 +9,8 @@ and moves none. Source: ISA documentation, page of `MVMUL` and page of the vecto
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
 from math import prod
 from typing import Final, cast
 
@@ -25,8 +25,6 @@ from polyloom.targets.tensix.run.account import CycleCounts, loop_weights
 from polyloom.targets.tensix.run.events import origin
 from polyloom.targets.tensix.words import program
 from polyloom.targets.tensix.words.arrays.note import FUSED
-from polyloom.targets.tensix.words.decode import decode
-from polyloom.targets.tensix.words.disassemble import annotate_word
 from polyloom.targets.tensix.words.isa import Member
 from polyloom.targets.tensix.words.program import Item
 
@@ -42,7 +40,8 @@ _LONGEST: Final = 64
 def costs(made: Program, execution: Execution, member: Member) -> Costs:
     """Costs of a program that ran on a member: units, traffic, and the loop that does the work."""
     facts, counted = execution.facts, cast("CycleCounts | None", execution.counted)
-    weights = None if counted is None else loop_weights(counted)
+    cycles = {} if counted is None else loop_weights(counted)
+    given = Given("program.elf", made.data, Place(member), Options())
     return Costs(
         # The model counts cycles of the documented pipeline; nothing was measured on silicon.
         time="fitted",
@@ -54,9 +53,7 @@ def costs(made: Program, execution: Execution, member: Member) -> Costs:
         bandwidth=float(_L1 * _tile_count(facts)),
         code_bytes=sum(len(s.data) for s in elf_image(made.data, program.CORE).segments if s.is_code),
         arithmetic=_arithmetic_text(facts),
-        loop=tuple(
-            _inner_loop(Given("program.elf", made.data, Place(member), Options()), "fidelity" in facts, weights)
-        ),
+        loop=tuple(_inner_loop(given, cycles, execution.hot_lines)),
         tables=tuple(_tables(facts, execution)),
     )
 
@@ -102,30 +99,28 @@ def _arithmetic_text(facts: Mapping[str, Json]) -> str | None:
     return f"elements in {facts['format']}"
 
 
-def _inner_loop(found: Given, is_product: bool, weights: Mapping[int, int] | None) -> Iterator[Line]:
-    """Inner loop: the run of words of one unit with the most cycles, or of a run that did not count the longest one of
-    the unit that does the work; what repeats it may stand outside of the code, in an expander.
+def _inner_loop(found: Given, cycles: Mapping[int, int], hot: Collection[int]) -> Iterator[Line]:
+    """Machine's code of a source loop whose lines are `hot`: the run of words of one thread with the most cycles on
+    these lines; what repeats it may stand outside of the code, in an expander. Where no word has any, all code of
+    these lines that ran.
     """
     read = program.read(found)
-    best, run = list[Item](), list[Item]()
+    places = {item.address: origin(read.lines, item.address) for item in read.items}
+    counted = {at: cycles[at] for at, place in places.items() if place.line in hot and cycles.get(at)}
+    # An unrolled loop body and a recorded replay both appear as a run of words.
+    runs = [list(run) for is_word, run in groupby(read.items, key=lambda item: item.is_tensix) if is_word]
 
-    def weight(items: list[Item]) -> int:
-        if weights is None:
-            return len(items)
-        # Of the source's lines: what the compiler added waits for units, or sets them up, and is nobody's loop.
-        return sum(weights.get(i.address, 0) for i in items if not origin(read.lines, i.address).reason)
+    def weight(run: Sequence[Item]) -> tuple[int, int]:
+        taken = [item.address for item in run if item.address in counted]
+        # What the user wrote counts first: what the compiler added waits for units, or sets them up.
+        own = sum(counted[at] for at in taken if not places[at].reason)
+        return own, sum(counted[at] for at in taken)
 
-    for item in read.items:
-        # An unrolled loop body and a recorded replay both appear as a run of words of one unit.
-        taken = weights is not None or _is_compute_word(item.word, is_product, found.place.member)
-        run = [*run, item] if item.is_tensix and taken else []
-        best = run if weight(run) > weight(best) else best
-    text = ((i.address, f"{i.address:8x}: {i.word:08x}  {annotate_word(i.word, found.place.member)}") for i in best)
-    for address, line in islice(text, _LONGEST):
-        place = origin(read.lines, address)
-        yield Line(line, place.line, place.reason)
-
-
-def _is_compute_word(word: int, is_product: bool, member: Member) -> bool:
-    row = decode(word, member)
-    return row is not None and (row.row.name == "MVMUL" if is_product else row.row.unit == "vector")
+    best = max(runs, key=weight, default=list[Item]())
+    if not any(item.address in counted for item in best):
+        best = [item for item in read.items if item.address in counted]
+    first = next((n for n, item in enumerate(best) if item.address in counted), 0)
+    # A run that is longer than what is shown begins with the first word of the loop.
+    for item in best[first : first + _LONGEST] if len(best) > _LONGEST else best:
+        place = places[item.address]
+        yield Line(program.item_text(item, found.place.member), place.line, place.reason)

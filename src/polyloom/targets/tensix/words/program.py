@@ -122,8 +122,13 @@ def _listing_lines(program: Program, member: Member) -> Iterator[str]:
     for item in program.items:
         if item.address in program.labels:
             yield f"{program.labels[item.address]}:"
-        shown = annotate_word(item.word, member) if item.is_tensix else _riscv_text(item.word)
-        yield program.lines.annotate(item.address, f"{item.address:8x}: {item.word:08x}  {shown}")
+        yield program.lines.annotate(item.address, item_text(item, member))
+
+
+def item_text(item: Item, member: Member) -> str:
+    """Line of a word: address, word, and what it is."""
+    shown = annotate_word(item.word, member) if item.is_tensix else _riscv_text(item.word)
+    return f"{item.address:8x}: {item.word:08x}  {shown}"
 
 
 def _riscv_text(word: int) -> str:
