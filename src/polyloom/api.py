@@ -132,9 +132,8 @@ class Compiled(File):
             return None
         made = perf_counter()
         data = make(found.data, values, self.place, found.options)
-        origin = replace(
-            self._origin, symbolic=found.data, seconds=(self.seconds or 0.0) + made - start, warnings=(found.warning,)
-        )
+        seconds = (self.seconds or 0.0) + made - start
+        origin = Origin(found.subject, found.data, self.on, seconds, self.texts, (found.warning,))
         return Instance(self.target, data, values, self.place, found.options, origin, perf_counter() - made)
 
     def run(

@@ -106,9 +106,9 @@ def test_message(name: str, call: Call, golden: Golden, scratch: Path) -> None:
     golden(name, f"$ polyloom {CASES[name]}\nexit {status}\n--- stdout\n{out}--- stderr\n{err}")
 
 
-def test_json_error_is_an_object_on_stdout(call: Call) -> None:
+def test_json_errors_are_objects_on_stdout(call: Call) -> None:
     status, out, err = call("run", "bits.pla", "N=many", "--json")
-    error = json.loads(out)["error"]
+    (error,) = json.loads(out)["errors"]
     assert (status, error["code"], error["exit_code"]) == (1, "PL0804", 1)
     assert err.startswith("error[PL0804]")
 
@@ -116,7 +116,7 @@ def test_json_error_is_an_object_on_stdout(call: Call) -> None:
 def test_located_error_as_json(call: Call, scratch: Path) -> None:
     (scratch / "bad.pla").write_text("parameter N >= 0\noutput y[N]: i32\nfor 0 <= i < N do\n  y[i] = \n")
     status, out, _ = call("show", "bad.pla", "--json")
-    error = json.loads(out)["error"]
+    (error,) = json.loads(out)["errors"]
     assert status == 1
     assert error["file"] == "bad.pla" and error["line"] >= 3 and error["column"] >= 1
 

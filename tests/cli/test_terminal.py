@@ -50,7 +50,7 @@ def test_lines_of_sources(call: Call, scratch: Path) -> None:
     _, out, err = call("show", "bad.pla", "--json")
     assert "\x1b" not in out + err
     assert "\\x1b[2J" in err
-    assert json.loads(out)["error"]["code"].startswith("PL")
+    assert json.loads(out)["errors"][0]["code"].startswith("PL")
 
 
 def test_what_programs_print(call: Call, scratch: Path) -> None:

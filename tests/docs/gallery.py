@@ -21,7 +21,7 @@ from hashlib import sha256
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from tests.docs.drawn.svg import ACCENTS, drawing, text
 
@@ -98,11 +98,9 @@ def _new_run(folder: Path, listed: Listed, on: str, key: str) -> Run:
     with redirect_stdout(printed), redirect_stderr(io.StringIO()):
         status = command(words)
     data: dict[str, Any] = json.loads(printed.getvalue())
-    # Of a machine with arithmetic of its own, `error` is a number: how far results are.
-    refused: Any = data.get("error")
-    if isinstance(refused, dict):
-        refused = cast("dict[str, str]", refused)
-        return Run(listed.name, on, key, code=refused["code"], message=refused["message"])
+    refused: Sequence[Mapping[str, str]] = data.get("errors") or ()
+    if refused:
+        return Run(listed.name, on, key, code=refused[0]["code"], message=refused[0]["message"])
     account: Mapping[str, Any] = data.get("account") or {}
     classes = tuple((name, account["classes"][name]) for name in CATEGORIES if account.get("classes", {}).get(name))
     count = data.get("cycles") or data.get("instructions") or 0

@@ -156,12 +156,8 @@ def _print_diagnostics(diagnostics: tuple[Diagnostic, ...], paint: Callable[[str
 
 def _print_failure(diagnostics: tuple[Diagnostic, ...], as_json: bool, paint: Callable[[str], str]) -> int:
     if as_json:
-        _print_output(
-            json.dumps(
-                {"error": diagnostic_object(diagnostics[0]), "errors": [diagnostic_object(d) for d in diagnostics]},
-                indent=2,
-            )
-        )
+        # `error` is a number of runs: how far outputs are from the source's.
+        _print_output(json.dumps({"errors": [diagnostic_object(d) for d in diagnostics]}, indent=2))
     return _print_diagnostics(diagnostics, paint)
 
 

@@ -74,7 +74,7 @@ def _infeasible_answer(loop: Loop, solver: Solver, diagnostic: Diagnostic) -> An
         data["node"] = loop.problem.operations[node].name
         diagnostic = replace(diagnostic, span=node_span(loop, node))
     return Answer(
-        data | {"error": diagnostic_object(diagnostic), "errors": [diagnostic_object(diagnostic)]},
+        data | {"errors": [diagnostic_object(diagnostic)]},
         diagnostics=(diagnostic,),
     )
 

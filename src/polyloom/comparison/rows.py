@@ -116,6 +116,7 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
     later = {name: value for name, value in placed.own.items() if name in verb_options(target.options, "instantiate")}
     instance = compiled.prepare_instance(values, later, progress)
     job = instance.job(given, account=True, fill="random")
+    subject = instance.origin.subject or subject
     # The outputs are compared below, and not with every oracle: these are the source again.
     outcome = execute(target, instance.data, job, replace(subject, oracles=()), job.values)
     execution = outcome.execution

@@ -163,12 +163,13 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Refit:
     """Other symbolic file of a subject, which fits sizes that the usual one does not: with the options of which the
-    user gets the same, and a warning that says so.
+    user gets the same, a warning that says so, and the subject with the oracles of this file.
     """
 
     data: bytes
     options: Any
     warning: Diagnostic
+    subject: Subject
 
 
 def _empty_facts(*of: Any) -> Mapping[str, Json]:

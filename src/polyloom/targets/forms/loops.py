@@ -91,13 +91,18 @@ def _explain(plan: Plan, error: PolyloomError, values: Mapping[str, int], inputs
 
 def _oracles(source: Source) -> tuple[Oracle, ...]:
     """Oracles of a source: its equations, and the user's own function where there is one."""
-    first = Oracle(EQUATIONS, equations_name(source), partial(_equations, source.plan), common=True)
+    first = equations_oracle(source, source.plan)
     if source.nest is None:
         return (first,)
     # Only a reduction whose order was changed may differ from the source at all.
     bounds = None if source.exact else reassociation_bounds
     own = Oracle("source", "the source", source.reference, bounds, common=True)
     return first, own, *numpy_oracles(source.reference, own)
+
+
+def equations_oracle(source: Source, plan: Plan) -> Oracle:
+    """Oracle that interprets a plan of the source, bit for bit; that of the source's own plan is common."""
+    return Oracle(EQUATIONS, equations_name(source), partial(_equations, plan), common=plan is source.plan)
 
 
 def equations_name(source: Source) -> str:

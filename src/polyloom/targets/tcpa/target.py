@@ -11,14 +11,12 @@ from functools import partial
 from typing import Any, Final, cast
 
 from polyloom import files, transform
-from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError, input_error
+from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend.source import Source
 from polyloom.ir import signature as signatures
-from polyloom.ir.nest import loop_nodes
 from polyloom.ir.plan import Plan
 from polyloom.ir.signature import Signature
 from polyloom.recursion import with_deep_stack
-from polyloom.targets.forms import loops
 from polyloom.targets.prediction import Prediction
 from polyloom.targets.report import Report
 from polyloom.targets.subject import Progress, Subject
@@ -31,11 +29,12 @@ from polyloom.targets.tcpa.block_choice import (
     list_extents,
     minimum_cycles,
 )
+from polyloom.targets.tcpa.blocked_form import FORM, has_steps, with_plan
 from polyloom.targets.tcpa.compile import PASSES
 from polyloom.targets.tcpa.compile_plan import compile_plan
 from polyloom.targets.tcpa.layouts import read_layouts
 from polyloom.targets.tcpa.machine import Machine
-from polyloom.targets.tcpa.options import Options, block_sizes, positions
+from polyloom.targets.tcpa.options import Options, positions
 from polyloom.targets.tcpa.place import REGION, Place, parse_place, region
 from polyloom.targets.tcpa.run import equivalence, program
 from polyloom.targets.tcpa.run.access_counts import energy_shares
@@ -51,7 +50,6 @@ from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
 from polyloom.targets.tcpa.words.phases.steps_file import STEPS
 from polyloom.transform.blocks import plan_blocks
-from polyloom.transform.blocks.tiled_loops import read_tiled_loops
 
 # One ending for files of a program and for files of phases: users need not know which they have.
 SYMBOLIC: Final = Kind(".plsc", symbolic_file.KIND.name, symbolic=True)
@@ -83,28 +81,7 @@ def _compile(
         if by_phase is None
         else {n: _mapping(path) for n, path in by_phase.items()}
     )
-    plan = cast(Plan, subject.content)
-    if options.block is not None or _has_steps(subject):
-        plan = _plan_in_blocks(subject, plan, block_sizes(options.block or {}))
-    return compile_plan(plan, where.member, chosen, progress, subject.watch)
-
-
-def _plan_in_blocks(subject: Subject, plan: Plan, sizes: Mapping[str, int]) -> Plan:
-    """Plan of the source's nest in blocks. Errors: PL0824 where there are no loops, and those of `plan_blocks`."""
-    source = cast("Source | None", subject.source)
-    if source is None or source.nest is None:
-        message = "equations have no loops to cut into blocks"
-        raise PolyloomError(
-            Diagnostic("PL0824", message, USAGE, help="leave --block out, or give a Python or C function")
-        )
-    nest, own = read_tiled_loops(source.nest)
-    return with_deep_stack(plan_blocks)(nest, plan, {**own, **sizes}, not source.exact)
-
-
-def _has_steps(subject: Subject) -> bool:
-    """Whether the user made steps of a loop (`pl.steps`)."""
-    source = cast("Source | None", subject.source)
-    return source is not None and source.nest is not None and any(loop.stepped for loop in loop_nodes(source.nest.body))
+    return compile_plan(cast(Plan, subject.content), where.member, chosen, progress, subject.watch)
 
 
 def _refit(
@@ -115,14 +92,15 @@ def _refit(
     asked = options.block, options.mapping, options.candidate, options.layouts
     if source is None or source.nest is None or where is None or any(each is not None for each in asked):
         return None
-    if code not in SHORT_OF_ROOM | SHORT_OF_CASES or _has_steps(subject):
+    if code not in SHORT_OF_ROOM | SHORT_OF_CASES or has_steps(subject):
         return None
-    nest, plan, known = source.nest, cast(Plan, subject.content), dict[tuple[str, str], bytes]()
+    nest, known = source.nest, dict[tuple[str, str], bytes]()
+
+    def cut(sizes: Mapping[str, int]) -> Plan:
+        return plan_blocks(nest, source.plan, sizes, not source.exact, True)
 
     def compile_in_blocks(sizes: Mapping[str, int]) -> bytes:
-        return compile_plan(
-            plan_blocks(nest, plan, sizes, not source.exact, True), where.member, None, None, None, known
-        )
+        return compile_plan(cut(sizes), where.member, None, None, None, known)
 
     machine, size = machine_file.load(where.member), _asked_region(where, options)
 
@@ -135,8 +113,8 @@ def _refit(
 
     loops = list_extents(nest, values)
     # Where cases are short, blocks of all loops have more of them, and take long to try. Of sums that may be
-    # reassociated, a cut inner loop would give another association than the equations have, which are compared bit for
-    # bit: outer loops are cut first.
+    # reassociated, a cut inner loop gives another association than the equations without blocks have, and another
+    # result in each shape of blocks: outer loops are cut first.
     climbs = machine.has_whole_time and code in SHORT_OF_ROOM and source.exact
     enough = minimum_cycles(loops, size[0] * size[1]) * 5 // 4 if climbs else None
     sizes = with_deep_stack(choose_blocks)(loops, code, attempt, enough)
@@ -146,7 +124,8 @@ def _refit(
     message = f"`{subject.signature.name}` runs in blocks of {text}: {error.diagnostics[0].message}"
     help = f"write --block {text} for these blocks at all sizes, or --block with others"
     warning = Diagnostic("PL0825", message, 0, help=help)
-    return Refit(with_deep_stack(compile_in_blocks)(sizes), replace(options, block=sizes), warning)
+    made = with_deep_stack(compile_in_blocks)(sizes)
+    return Refit(made, replace(options, block=sizes), warning, with_plan(subject, with_deep_stack(cut)(sizes)))
 
 
 def _mapping(path: Any) -> tuple[str, str]:
@@ -324,7 +303,7 @@ def _prove_equivalence(
 TARGET: Final = Target(
     name="tcpa",
     title="tightly coupled processor arrays",
-    takes=(loops.PLAN,),
+    takes=(FORM,),
     kinds=(SYMBOLIC, CONCRETE),
     owns=_owns,
     place=parse_place,

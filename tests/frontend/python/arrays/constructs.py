@@ -222,6 +222,11 @@ def clips(x: pl.f32[N], y: pl.f32[N]) -> None:
 
 
 @pl.kernel
+def outer_extremes(x: pl.f32[N], y: pl.f32[M]) -> Any:
+    return np.maximum(x[:, None], y) - np.minimum(x, y[:, None]).T
+
+
+@pl.kernel
 def element_wise(x: pl.f32[N], y: pl.f32[N]) -> None:
     y[:] = np.exp(-x) + np.log(x) + np.sqrt(x) + np.tanh(x) + np.sin(x) * np.cos(x)
     y += np.abs(x - 1.5) + np.sign(x - 1.5) + np.floor(x) + np.ceil(x)

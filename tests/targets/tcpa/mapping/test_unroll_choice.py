@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from tests.transform.test_unroll_and_jam import PRODUCT
@@ -134,9 +136,20 @@ def test_late_readers_of_a_value_have_a_copy() -> None:
     graph = build_graph(parse(POLYNOMIAL, "polynomial.pla"))
     made = split_fanout(graph, WIDE)
     assert count_destinations(graph, "z", separate=True) == 7
-    assert [v.name for v in made.program.variables][-1] == "z.late1"
+    assert [v.name for v in made.program.variables][-1] == "z.late"
     before, after = (recurrence_minimum(build_problem(g, WIDE, safe_distance)).value for g in (graph, made))
     assert after == 1 < before
+
+
+def test_late_readers_of_a_copy_have_one_of_their_own() -> None:
+    names = [f"s{n}" for n in range(3 * WIDE.destinations)]
+    chain = "".join(f"  {b}[i] = {a}[i] {'+*'[n % 2]} z[i]\n" for n, (a, b) in enumerate(pairwise(names)))
+    head = "parameter N >= 1\ninput x[N]: f32\noutput y[N]: f32\nfor 0 <= i < N do\n"
+    ends = f"  z[i] = x[i] + 1.0\n  s0[i] = z[i] * z[i]\n{chain}  y[i] = {names[-1]}[i] + 1.0\n"
+    made = split_fanout(build_graph(parse(head + ends, "chain.pla")), WIDE)
+    counts = {v.name: count_destinations(made, v.name, separate=True) for v in made.program.variables}
+    assert max(counts.values()) <= WIDE.destinations
+    assert {"z.late", "z.late.late"} < set(counts)
 
 
 @pytest.mark.parametrize(("divisor", "operation"), [("4.0", "mul"), ("-0.5", "mul"), ("3.0", "div"), ("0.0", "div")])

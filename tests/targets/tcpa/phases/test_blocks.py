@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blocks on the model: FIFOs and banks that hold a block, partial blocks, proofs, and what is refused.
 
-The oracles are those of every run: the equations without blocks, and the function itself.
+The oracles are those of every run: the equations (without blocks, unless sums are reassociated), and the function
+itself.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tests.conftest import Golden
 import polyloom as pl
 from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
+from polyloom.frontend.source import Options
 
 ROOT = Path(__file__).parents[4]
 MATMUL = ROOT / "tests" / "kernels" / "blocks" / "matmul.py"
@@ -51,6 +53,21 @@ def test_parts_of_a_block_keep_arrays_of_its_size(tmp_path: Path) -> None:
     path.write_text(f'name = "few"\nbased_on = "wide"\n{registers}', encoding="utf-8")
     compiled = pl.compile(rows, on=f"tcpa:{path}:2x2", block={"i": 3})
     assert compiled.run(N=8, M=6, fill="random").verdict == "equal bits"
+
+
+@pl.kernel
+def planes(x: pl.f32[N, M, K], y: pl.f32[N]) -> None:
+    for i in range(N):
+        for j in range(M):
+            for k in range(K):
+                y[i] += x[i, j, k]
+
+
+def test_sums_that_are_reassociated_equal_the_equations_of_the_blocks() -> None:
+    """Without blocks, partial sums go over whole rows; in blocks over three elements."""
+    compiled = pl.compile(planes, on="tcpa:2x2", options=Options(reassociate=True), block={"j": 1, "k": 3})
+    equations, *_ = compiled.run(N=2, M=5, K=6).outcome.comparisons
+    assert (equations.name, equations.verdict) == ("equations", "equal bits")
 
 
 @pytest.fixture(scope="module")

@@ -246,8 +246,7 @@ class Site:
             return self.select(self.compare("lt" if name == "maximum" else "gt", first, second), second, first)
         stays = self.compare("ge" if name == "maximum" else "le", first, second)
         nan = self.compare("ne", first, first)
-        either = Apply("or", "i32", (truth(stays.value), truth(nan.value)), self.span)
-        return self.select(Data(as_bool(either)), first, second)
+        return self.select(self.join_tests("or", stays, nan), first, second)
 
     def truth(self, value: Any) -> Data:
         """A number as a bool."""

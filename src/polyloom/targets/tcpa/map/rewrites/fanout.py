@@ -28,13 +28,17 @@ def split_fanout(graph: Graph, machine: Machine) -> Graph:
     free = recurrence_minimum(replace(problem, short=())).value
     if recurrence_minimum(problem).value <= max(free, resource_minimum(problem).value):
         return graph
-    made = graph
-    for variable in graph.program.variables:
-        while count_destinations(made, variable.name, separate=True) > machine.destinations:
-            following = _split(made, variable.name, machine.destinations)
-            if following is None:
-                return graph
-            made = following
+    made, waiting = graph, [variable.name for variable in graph.program.variables]
+    while waiting:
+        name = waiting.pop()
+        if count_destinations(made, name, separate=True) <= machine.destinations:
+            continue
+        following = _split(made, name, machine.destinations)
+        if following is None:
+            return graph
+        # The value has few enough readers now; its copy, which has all the late ones, may not.
+        waiting.append(following.program.variables[-1].name)
+        made = following
     return made
 
 
@@ -47,7 +51,6 @@ def _split(graph: Graph, name: str, limit: int) -> Graph | None:
     # The copy itself is one destination; what each reader of it needs is decided when its turn comes.
     ordered = sorted(uses, key=lambda n: (rank[graph.uses[n].consumer], n))
     variable = next(v for v in graph.program.variables if v.name == name)
-    copies = sum(v.name.startswith(f"{name}.late") for v in graph.program.variables)
     reason = f"hands {name} to its late readers, since one instruction has too few destinations"
     late = ordered[limit - 1 :]
-    return build_graph(insert_copy(graph.program, graph, variable, f"{name}.late{copies + 1}", late, reason))
+    return build_graph(insert_copy(graph.program, graph, variable, f"{name}.late", late, reason))
