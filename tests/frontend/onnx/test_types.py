@@ -162,7 +162,7 @@ def test_elements_of_a_type_that_no_machine_has_are_no_integers(kind: int, numbe
     """They were taken for integers of 64 bits once, and 1.5 was 1."""
     # A cast reads what a float or an i64 can hold; a copy reads none of them.
     first = "Identity" if kind != TensorProto.UINT64 else "Cast"
-    to = {"to": TensorProto.FLOAT} if first == "Cast" else {}
+    to: dict[str, Any] = {"to": TensorProto.FLOAT} if first == "Cast" else {}
     nodes = [helper.make_node(first, ["c"], ["f"], **to), helper.make_node("Shape", ["f"], ["n"])]
     nodes.append(helper.make_node("ConstantOfShape", ["n"], ["y"]))
     with pytest.raises(PolyloomError, match=f"PL0185.*`c` has elements of the type {name}, which no machine has"):
