@@ -57,4 +57,7 @@ def test_a_function_is_run_and_counted() -> None:
     assert run_on("riscv", str(GEMM), "gemm") == EQUAL
     named = next(listed_functions())
     row = {"tcpa:4x4": "PL0401: no unit", "riscv": EQUAL}
-    assert list(table_lines([(named, row)]))[-1] == "   1 tcpa:4x4: PL0401: no unit"
+    unset = dict.fromkeys(row, "PL0250: read before anything was assigned")
+    *_, whole, meant, first, _, _ = table_lines([(named, row), (named, unset)])
+    assert [line.split()[-3:] for line in (whole, meant)] == [["2", "0", "1"], ["1", "0", "1"]]
+    assert first == "   1 riscv: PL0250: read before anything was assigned"

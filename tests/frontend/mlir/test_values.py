@@ -242,3 +242,44 @@ func.func @f(%A: memref<2x3xf32>, %C: memref<2xf32>) {
   return
 }
 """
+
+
+def test_an_unsigned_remainder_of_a_negative_index_wraps_around_the_array(tmp_path: Path) -> None:
+    """-1 without sign is 2^64 - 1, whose remainder by 8 is 7."""
+    check(
+        tmp_path,
+        """func.func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  affine.for %i = 0 to 8 {
+    %before = arith.subi %i, %c1 : index
+    %p = arith.remui %before, %c8 : index
+    %v = memref.load %x[%p] : memref<8xf32>
+    affine.store %v, %y[%i] : memref<8xf32>
+  }
+  return
+}
+""",
+    )
+
+
+COPY = """func.func @f(%x: memref<4xf32>, %y: memref<?xf32>) {
+  %c = memref.cast %x : memref<4xf32> to memref<?xf32>
+  memref.copy %c, %y : memref<?xf32> to memref<?xf32>
+  return
+}
+"""
+
+
+def test_a_copy_gives_an_array_the_extents_of_the_other(tmp_path: Path) -> None:
+    nest, reference = read(tmp_path, COPY, "f")
+    assert not nest.parameters
+    assert_equal(nest, reference, {})
+
+
+def test_a_copy_between_arrays_of_other_extents_is_refused(tmp_path: Path) -> None:
+    text = COPY.replace(
+        "%y: memref<?xf32>) {", "%z: memref<5xf32>) {\n  %y = memref.cast %z : memref<5xf32> to memref<?xf32>"
+    )
+    with pytest.raises(PolyloomError, match="PL0176"):
+        read(tmp_path, text, "f")

@@ -11,6 +11,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from polyloom.cli.bench.front_ends import layer_model
 from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.onnx import lower_model
 from polyloom.frontend.onnx.child import prepare
@@ -57,28 +58,6 @@ def expected(of: onnx.ModelProto, given: Mapping[str, Any]) -> Any:
     """The first output by the package's own reference evaluator."""
     evaluator: Any = ReferenceEvaluator(of)
     return evaluator.run(None, dict(given))[0]
-
-
-def layer() -> onnx.ModelProto:
-    """A layer of 12 operators over a batch of any size."""
-    random = np.random.default_rng(1)
-    weights = {f"w{n}": random.standard_normal((8, 8)).astype(np.float32) for n in range(3)}
-    bias = {"b": random.standard_normal(8).astype(np.float32), "g": np.ones(8, np.float32)}
-    nodes = [
-        helper.make_node("LayerNormalization", ["x", "g", "b"], ["n"], name="norm"),
-        helper.make_node("MatMul", ["n", "w0"], ["q"], name="query"),
-        helper.make_node("Add", ["q", "b"], ["qb"]),
-        helper.make_node("Relu", ["qb"], ["r"]),
-        helper.make_node("MatMul", ["r", "w1"], ["u"], name="up"),
-        helper.make_node("Sigmoid", ["u"], ["s"]),
-        helper.make_node("Mul", ["u", "s"], ["v"]),
-        helper.make_node("MatMul", ["v", "w2"], ["d"], name="down"),
-        helper.make_node("Add", ["d", "x"], ["a"]),
-        helper.make_node("Tanh", ["a"], ["t"]),
-        helper.make_node("Softmax", ["t"], ["p"], axis=-1),
-        helper.make_node("Transpose", ["p"], ["y"], perm=[1, 0]),
-    ]
-    return model(nodes, [value("x", ["batch", 8])], [value("y", [8, "batch"])], {**weights, **bias})
 
 
 def varied() -> list[onnx.ModelProto]:
@@ -139,4 +118,4 @@ def varied() -> list[onnx.ModelProto]:
             "last": np.array([-1]),
         },
     )
-    return [layer(), convolved, computed, attended, quantized]
+    return [layer_model(), convolved, computed, attended, quantized]

@@ -219,16 +219,18 @@ def main() -> None:
     parser.add_argument("--filter", default="")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("JOBS", "2")))
     parser.add_argument("--write", action="store_true", help="write the lists of names that pass")
-    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--verbose", action="store_true", help="print each case as it ends")
     options = parser.parse_args()
     names = sorted(name for name in cases() if options.filter in name)
     for place in options.on.split(","):
         with ProcessPoolExecutor(options.jobs) as pool:
-            outcomes = [*pool.map(_work, [(name, place) for name in names], chunksize=8)]
+            outcomes = list[Outcome]()
+            for each in pool.map(_work, [(name, place) for name in names], chunksize=8):
+                outcomes.append(each)
+                if options.verbose:
+                    verdict = "ok  " if each.passed else "FAIL"
+                    print(f"  {verdict} {each.seconds:6.2f} {each.name}: {each.reason[:200]}", flush=True)
         print("\n".join(table(place, outcomes)))
-        if options.verbose:
-            for each in outcomes:
-                print(f"  {'ok  ' if each.passed else 'FAIL'} {each.seconds:6.2f} {each.name}: {each.reason[:200]}")
         if options.write:
             LISTS.mkdir(exist_ok=True)
             text = "".join(f"{each.name}\n" for each in outcomes if each.passed)

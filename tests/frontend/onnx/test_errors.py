@@ -12,10 +12,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tests.conftest import Golden
-from tests.frontend.onnx.models import layer, model, value
+from tests.frontend.onnx.models import model, value
 
 from polyloom import extras
 from polyloom.cli import main
+from polyloom.cli.bench.front_ends import layer_model
 from polyloom.codes import CODES
 from polyloom.diagnostics import INPUT, USAGE, PolyloomError
 from polyloom.frontend.onnx import load_model, read_file
@@ -141,7 +142,7 @@ def test_every_code_is_shown() -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 7, 50, 400])
 def test_a_file_that_is_cut_is_no_model(length: int) -> None:
-    Path("m.onnx").write_bytes(layer().SerializeToString()[:length])
+    Path("m.onnx").write_bytes(layer_model().SerializeToString()[:length])
     with pytest.raises(PolyloomError) as caught:
         load_model("m.onnx", Options(), prepare)
     assert caught.value.code in ("PL0181", "PL0182")
@@ -156,7 +157,7 @@ def test_the_process_of_its_own_says_the_same(capsys: pytest.CaptureFixture[str]
 
 def test_a_child_that_ends_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_file, "CHILD", str(Path("absent.py").absolute()))
-    Path("m.onnx").write_bytes(layer().SerializeToString())
+    Path("m.onnx").write_bytes(layer_model().SerializeToString())
     with pytest.raises(PolyloomError, match=r"PL0182.*ends without an answer"):
         load_model("m.onnx", Options())
 
@@ -181,7 +182,7 @@ def test_external_data_come_from_the_file_that_the_user_names() -> None:
 
 @pytest.mark.parametrize("text", ["batch", "batch=", "batch=x", "b=1", "x=1", "batch=-1"])
 def test_settings_that_set_nothing_are_refused(text: str, golden: Golden) -> None:
-    error = diagnose(layer(), Options(values=(text,)))
+    error = diagnose(layer_model(), Options(values=(text,)))
     assert (error.code, error.exit_code) == ("PL0801", USAGE)
     golden(f"errors/set_{text.replace('=', '_is_')}", str(error))
 

@@ -12,10 +12,11 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from tests.frontend.onnx.models import expected, layer, model, read, value
+from tests.frontend.onnx.models import expected, model, read, value
 
 import polyloom as pl
 from polyloom.cli import main
+from polyloom.cli.bench.front_ends import layer_model
 from polyloom.frontend.onnx import load_model
 from polyloom.frontend.onnx.graph import identifier
 from polyloom.frontend.onnx.operators import FAMILIES, NAMES
@@ -75,18 +76,18 @@ def test_element_wise_tails_are_fused() -> None:
 
 
 def test_twelve_operators_are_read_in_half_a_second() -> None:
-    read(layer())  # loads what is imported when it is used
+    read(layer_model())  # loads what is imported when it is used
     start = process_time()
-    assert read(layer()).nest.body
+    assert read(layer_model()).nest.body
     assert process_time() - start < 0.5
     x = np.random.default_rng(4).standard_normal((5, 8)).astype(np.float32)
-    want = expected(layer(), {"x": x})
-    found: Any = read(layer())(x=x)["y"]
+    want = expected(layer_model(), {"x": x})
+    found: Any = read(layer_model())(x=x)["y"]
     np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-6)
 
 
 def test_sizes_are_bound_when_the_model_is_read() -> None:
-    Path("m.onnx").write_bytes(layer().SerializeToString())
+    Path("m.onnx").write_bytes(layer_model().SerializeToString())
     found = load_model("m.onnx", Options(values=("batch=5",)))
     assert found.program.parameters == ()
     assert found.program["y"].shape[1].constant == 5
@@ -146,6 +147,7 @@ def test_the_page_lists_the_operators() -> None:
 HELP = """
 import contextlib, sys
 from polyloom.cli import main
+from polyloom.cli.bench.front_ends import layer_model
 with contextlib.suppress(SystemExit):
     main(["run", "--help"])
 print({"onnx", "xdsl"} & {*sys.modules})

@@ -120,3 +120,50 @@ def test_infinities_of_no_sign_are_none() -> None:
     found, wanted = compute("IsInf", {"x": np.array([np.inf, 1], np.float32)}, 20, detect_negative=0, detect_positive=0)
     np.testing.assert_array_equal(found["y"], wanted)
     assert helper.np_dtype_to_tensor_dtype(found["y"].dtype) == TensorProto.BOOL
+
+
+def stored(kind: int, numbers: list[Any], *nodes: Any, scale: float = 0.5) -> Any:
+    """The output y of a graph over an initializer c of two elements, and a scale s."""
+    held = [helper.make_tensor("c", kind, [2], numbers), helper.make_tensor("s", TensorProto.FLOAT, [], [scale])]
+    graph = helper.make_graph(nodes, "g", [], [value("y", [2])], held)
+    found: Any = read(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10))
+    return found()["y"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers"),
+    [
+        (TensorProto.BFLOAT16, [1.5, -2.5]),
+        (TensorProto.FLOAT8E4M3FN, [1.5, -2.0]),
+        (TensorProto.INT4, [7, -8]),
+        (TensorProto.UINT64, [2**33, 5]),
+    ],
+)
+def test_weights_of_a_type_that_no_machine_has_are_cast_when_the_model_is_read(kind: int, numbers: list[Any]) -> None:
+    nodes = [helper.make_node("Cast", ["c"], ["f"], to=TensorProto.FLOAT), helper.make_node("Neg", ["f"], ["y"])]
+    np.testing.assert_array_equal(stored(kind, numbers, *nodes), -np.array(numbers, np.float32), strict=True)
+
+
+def test_weights_of_four_bits_are_dequantized() -> None:
+    nodes = [helper.make_node("DequantizeLinear", ["c", "s"], ["f"]), helper.make_node("Neg", ["f"], ["y"])]
+    np.testing.assert_array_equal(stored(TensorProto.INT4, [7, -8], *nodes), np.array([-3.5, 4], np.float32))
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers", "name"),
+    [
+        (TensorProto.BFLOAT16, [1.5, -2.5], "bfloat16"),
+        (TensorProto.UINT64, [2**63 + 1, 5], "uint64"),
+        (TensorProto.STRING, ["a", "b"], "string"),
+        (TensorProto.COMPLEX64, [1j, 2], "complex64"),
+    ],
+)
+def test_elements_of_a_type_that_no_machine_has_are_no_integers(kind: int, numbers: list[Any], name: str) -> None:
+    """They were taken for integers of 64 bits once, and 1.5 was 1."""
+    # A cast reads what a float or an i64 can hold; a copy reads none of them.
+    first = "Identity" if kind != TensorProto.UINT64 else "Cast"
+    to: dict[str, Any] = {"to": TensorProto.FLOAT} if first == "Cast" else {}
+    nodes = [helper.make_node(first, ["c"], ["f"], **to), helper.make_node("Shape", ["f"], ["n"])]
+    nodes.append(helper.make_node("ConstantOfShape", ["n"], ["y"]))
+    with pytest.raises(PolyloomError, match=f"PL0185.*`c` has elements of the type {name}, which no machine has"):
+        stored(kind, numbers, *nodes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile time of every example, in seconds, all candidates included."""
+"""Compile time of every example, in seconds, all candidates included; then that of front ends alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from polyloom import api
 from polyloom.cli import examples
+from polyloom.cli.bench import front_ends
 from polyloom.cli.bench.timing import median_seconds
 
 PLACES = (
@@ -22,6 +23,7 @@ PLACES = (
 
 def rows() -> Iterator[dict[str, object]]:
     yield from (_row(kernel, f"tcpa:{member}") for kernel, member in PLACES)
+    yield from front_ends.rows()
 
 
 def _row(kernel: str, on: str) -> dict[str, object]:

@@ -31,14 +31,17 @@ from polyloom.frontend.onnx.tensors import (
     convert,
     data,
     extent,
+    find_kind,
     held_type,
     known_tensor,
+    widen_elements,
 )
 from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.ir.arrays.program import Program, Read, Statement, Store, axes, dtype, parts, read_array, with_parts
 from polyloom.ir.arrays.program import Value as ArrayValue
 from polyloom.ir.nest import Storage
 from polyloom.ir.nest_c import default_assumptions
+from polyloom.ir.operations import FLOATS
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.normal_form import conjunction
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
 
 _HALF: Final = 10
 """TensorProto.FLOAT16."""
+_CONVERTING: Final = frozenset(("Cast", "CastLike", "DequantizeLinear"))
+"""Operators whose result has another type than their operand."""
 _LEAVES: Final = "loops, sequences, optional values and strings"
 
 
@@ -78,6 +83,8 @@ class _Reader:
     def __init__(self, path: str, model: ModelProto, elements: Mapping[str, Known], settings: Settings) -> None:
         self.path, self.model, self.elements, self.settings = path, model, elements, settings
         self.tensors = dict[str, Tensor]()
+        # Initializers of types that no machine has, until a node converts them.
+        self.untyped = dict[str, Known]()
         self.sizes, self.outputs = dict[str, str](), dict[str, str]()
         self.taken = set[str]()
         # Results that nobody reads have no name: optional outputs are not computed.
@@ -105,7 +112,10 @@ class _Reader:
             if each.name not in self.elements:
                 self.tensors[each.name] = self.input(each)
         for name, array in self.elements.items():
-            self.tensors[name] = self.initializer(name, array)
+            if find_kind(array.dtype) is None:
+                self.untyped[name] = array
+            else:
+                self.tensors[name] = self.initializer(name, array)
 
     def input(self, of: ValueInfoProto) -> Tensor:
         if of.type.WhichOneof("value") != "tensor_type":
@@ -114,7 +124,7 @@ class _Reader:
             raise input_error("PL0186", message, help=f"use tensors: {_LEAVES} are not read")
         # What is bound is no input any more.
         given = self.settings.inputs.get(of.name)
-        if given is not None:
+        if given is not None and find_kind(given.dtype) is not None:
             return known_tensor(given)
         if of.type.tensor_type.elem_type == INT64:
             message = f"the input `{of.name}` of '{self.path}' has 64-bit integers, which no machine has"
@@ -147,7 +157,7 @@ class _Reader:
         """Data of the model; few numbers may give shapes."""
         tensor = known_tensor(array)
         # A scalar is written into the expressions that read it; integers of 64 bits may be shapes.
-        if tensor.kind == "i64" or array.size <= 1 or tensor.kind not in _held_kinds():
+        if tensor.kind == "i64" or array.size <= 1:
             return tensor
         # Many elements are an array that the host gives, under its name.
         read = self.graph.constant_array(np.asarray(array), identifier_base(name))
@@ -172,21 +182,33 @@ class _Reader:
                 self.tensors[name] = self.keep(found, name, tensor)
 
     def node(self, node: NodeProto, span: Span, label: str) -> Node:
-        operands = tuple(self.operand(name, label, span) for name in node.input)
+        operands = tuple(self.operand(name, node.op_type, label, span) for name in node.input)
         attributes = {each.name: self.attribute(each, label, span) for each in node.attribute}
         version = self.versions.get(node.domain or "ai.onnx", 1)
         results = tuple(identifier_base(name) if name in self.used else "" for name in node.output)
         return Node(node.op_type, version, operands, attributes, results, self.graph, span, label)
 
-    def operand(self, name: str, label: str, span: Span) -> Tensor | None:
+    def operand(self, name: str, operator: str, label: str, span: Span) -> Tensor | None:
         if not name:
             return None
         found = self.tensors.get(name)
+        if found is None and name in self.untyped:
+            found = self.widened(name, operator, label, span)
         if found is None:
             message = f"{label}: `{name}` has no value here"
             raise input_error("PL0182", message, span=span, help="order the nodes, each behind those that it reads")
-        if found.value is None and found.kind not in _held_kinds() and found.kind != "i64":
-            raise input_error("PL0185", f"{label}: `{name}` has a type that no machine has", span=span, help="cast it")
+        return found
+
+    def widened(self, name: str, operator: str, label: str, span: Span) -> Tensor:
+        """An initializer of a type that no machine has, as an operand of a node that converts it. Raises PL0185."""
+        array = self.untyped[name]
+        found = widen_elements(array) if operator in _CONVERTING else None
+        # DequantizeLinear computes differences of integers here.
+        if found is None or (operator == "DequantizeLinear" and found.kind in FLOATS):
+            of = "string" if array.dtype == object else array.dtype.name
+            message = f"{label}: `{name}` has elements of the type {of}, which no machine has"
+            help = "store float, float16, double, bool or integers up to 32 bits, or cast it first"
+            raise input_error("PL0185", message, span=span, help=help)
         return found
 
     def attribute(self, of: Any, label: str, span: Span) -> Any:
@@ -245,6 +267,10 @@ class _Reader:
     def output(self, name: str, names: dict[str, str]) -> None:
         """An output: the local array that holds it becomes an argument, else it is copied."""
         build, tensor = self.graph.build, self.tensors.get(name)
+        if name in self.untyped:
+            of = "string" if self.untyped[name].dtype == object else self.untyped[name].dtype.name
+            message = f"the output `{name}` of '{self.path}' has elements of the type {of}, which no machine has"
+            raise input_error("PL0185", message, help="cast it to float")
         if tensor is None:
             message = f"the output `{name}` of '{self.path}' has no value"
             raise input_error("PL0182", message, help="give it a node")
@@ -294,12 +320,6 @@ def _shows_array(value: ArrayValue, local: Storage) -> bool:
         return False
     is_scalar = not value.shape and local.shape == (extent(1),)
     return is_scalar or (value.index == axes(len(local.shape)) and value.shape == local.shape)
-
-
-def _held_kinds() -> frozenset[str]:
-    from polyloom.ir.operations import ALL_TYPES
-
-    return frozenset(ALL_TYPES)
 
 
 _FOLDED: Final = 4096

@@ -7,7 +7,7 @@ of 1 is repeated. A known tensor of integers may hold affine forms of sizes: the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -50,15 +50,35 @@ def data(value: Value, kind: Kind | None = None) -> Tensor:
 
 
 def known_tensor(array: Any, kind: Kind | None = None) -> Tensor:
-    """A tensor that is known when the graph is compiled."""
+    """A tensor that is known when the graph is compiled. Raises ValueError for elements that no machine has."""
     held = np.asarray(array)
-    found: Kind = kind or ("i64" if held.dtype == object else find_kind(held.dtype) or "i64")
+    # Objects are affine forms of sizes.
+    found = kind or ("i64" if held.dtype == object else find_kind(held.dtype))
+    if found is None:
+        raise ValueError(f"no machine has elements of the type {held.dtype}")
     return Tensor(found, tuple(Affine((), n) for n in held.shape), None, held)
 
 
 def find_kind(dtype: np.dtype[Any]) -> Kind | None:
     """The kind of a type of NumPy's; None of one that no machine has."""
     return next((kind for kind, held in NUMPY_KINDS.items() if held == dtype), None)
+
+
+_WIDENED: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("int2", "int4"), "i8"),
+    **dict.fromkeys(("uint2", "uint4"), "u8"),
+    **dict.fromkeys(("bfloat16", "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz"), "f32"),
+    **dict.fromkeys(("float8_e5m2", "float8_e5m2fnuz"), "f32"),
+}
+"""By NumPy's name of a type that no machine has: the kind that has each of its numbers."""
+
+
+def widen_elements(array: Known) -> Tensor | None:
+    """A tensor of a type that no machine has, in a kind that has its numbers; None where there is none."""
+    if array.dtype == np.uint64 and (not array.size or array.max() <= np.iinfo(np.int64).max):
+        return known_tensor(array.astype(np.int64))
+    kind = _WIDENED.get(array.dtype.name)
+    return None if kind is None else known_tensor(array.astype(NUMPY_KINDS[kind]))
 
 
 def held_type(kind: Kind) -> ElementType:

@@ -128,6 +128,16 @@ class Builder:
         """An extent as an affine form of sizes."""
         return affine_form(node, Scope(self.symbols, {}, {}))
 
+    def equate_extents(self, one: Node, other: Node, operation: Operation) -> None:
+        """An operation says that two extents are one. Raises PL0176 for constants that differ."""
+        a, b = self.extent_form(one), self.extent_form(other)
+        if a is None or b is None or a == b:
+            return
+        if a.is_constant and b.is_constant:
+            message = f"one axis has {a} elements and another one {b}, which one loop runs over"
+            raise self.refuse("PL0176", message, operation, "give both axes the same extent")
+        self.equal.append((a, b))
+
     def local_array(self, name: str, dtype: ElementType, shape: Sequence[Node], operation: Operation) -> View:
         """A new local array."""
         # An array is one for the whole function: in a loop each turn has it again, which nothing can observe, since a

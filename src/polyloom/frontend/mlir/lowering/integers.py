@@ -198,6 +198,10 @@ class Integers(FunctionExpansion):
             return Number("i32", None, extreme(name[:3], (x, y), at))
         if name in ("ceildivs", "ceildivu"):
             return Number("i32", None, ceiling_quotient(x, y, at))
+        if name == "remu" and (divisor := integer_constant(y)) is not None and divisor.bit_count() == 1 and divisor > 0:
+            # 2^64 is a multiple of a power of two: the remainder of a negative index, read without sign, is that of
+            # the floor.
+            return Number("i32", None, combine("mod", x, y, at))
         return Number("i32", None, combine(_OPCODES[name], x, y, at)) if name in _OPCODES else None
 
     def scalar_operation(self, operation: Operation) -> None:

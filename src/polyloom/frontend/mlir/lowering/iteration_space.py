@@ -125,14 +125,9 @@ class Structured(Tensors):
     def unify(self, found: dict[int, Node], loop: int, extent: Node, operation: Operation) -> None:
         """Two extents of one loop: a constant is preferred, and dynamic ones become equal."""
         before = found.setdefault(loop, extent)
-        a, b = self.extent_form(before), self.extent_form(extent)
-        if a is None or b is None or a == b:
-            return
-        if a.is_constant and b.is_constant:
-            message = f"one axis has {a} elements and another one {b}, which one loop runs over"
-            raise self.refuse("PL0176", message, operation, "give both axes the same extent")
-        self.equal.append((a, b))
-        if b.is_constant:
+        self.equate_extents(before, extent, operation)
+        form = self.extent_form(extent)
+        if form is not None and form.is_constant:
             found[loop] = extent
 
     def check_overlap(

@@ -209,8 +209,10 @@ class Memory(Integers):
         self.frame.values[operation.results[0]] = View(view.identity, view.name, view.dtype, place, tuple(shape))
 
     def copy(self, operation: Operation) -> None:
-        """memref.copy. Raises PL0175 where both overlap."""
+        """memref.copy. Raises PL0175 where both overlap, PL0176 for shapes that differ."""
         source, target = (self.view(o) for o in operation.operands)
+        for one, other in zip(source.shape, target.shape, strict=True):
+            self.equate_extents(one, other, operation)
         # Element by element, a copy within one array would read what it has written (memmove, not memcpy).
         if source.identity == target.identity and not self.prove_disjoint(source, target):
             message = f"memref.copy reads `{source.name}` while it writes other elements of it"

@@ -214,6 +214,8 @@ class Tensors(Memory):
 
     def materialize_in_destination(self, operation: Operation) -> None:
         source, target = (self.view(o) for o in operation.operands)
+        for one, other in zip(source.shape, target.shape, strict=True):
+            self.equate_extents(one, other, operation)
         self.flush(frozenset({target.identity}), operation)
         self.copy_elements(source, target, self.span(operation))
         for result in operation.results:
