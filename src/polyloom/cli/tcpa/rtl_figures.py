@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Circuits: cells of an ECP5, or areas in a library of cells, of the parts of a 4x4 array of `mid` without f32, and
-bits of its memories (Yosys); then, of a small machine of integers, lines of Verilog, CPU time of the build, and speed
-of the simulation with Verilator, on an i32 product that is compared with the model in every cycle.
+bits of its memories (Yosys); then, of a small machine of integers and of `mid`, lines of Verilog, CPU time of the
+build, and speed of the simulation with Verilator, on an i32 product that is compared with the model in every cycle.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ MACHINE: Final = "mid_integers.toml"
 SPARSE: Final = "mid_sparse.toml"
 """With 320 of 2,116 connections in a wrapper."""
 WRAPPER: Final = "wrapper"
-_SIZE: Final = {"n": 16, "m": 16, "k": 256}
 _AREA: Final = "µm²"
 _COUNTED: Final = (4, 4)
-_ARRAYS: Final = ((2, 2), (4, 4))
+_SIMULATED: Final = (("integers.toml", (2, 2), 256), ("integers.toml", (4, 4), 256), ("mid", (4, 4), 64))
+"""Machines, regions, and terms of each sum of the product, which fit the banks."""
 
 
 def rows(liberty: str | None = None) -> Iterator[dict[str, object]]:
@@ -84,20 +84,23 @@ def _bit_area(bits: int, figure: float | None) -> dict[str, object]:
 
 def _simulation_rows() -> Iterator[dict[str, object]]:
     """Equal first, then timed without observation."""
-    text = examples.folder() / "rtl" / "integers.toml"
-    machine = machine_file.load(str(text))
-    check_circuit(machine)
-    compiled = api.compile(str(text.with_name("product.c")), on=f"tcpa:{text}")
+    folder = examples.folder() / "rtl"
     random = np.random.default_rng(0)
-    given = {"A": random.integers(-99, 99, (16, 256), np.int32), "B": random.integers(-99, 99, (256, 16), np.int32)}
-    for region in _ARRAYS:
-        with temporary.temporary_folder() as folder:
+    for name, region, terms in _SIMULATED:
+        member = str(folder / name) if name.endswith(".toml") else name
+        machine = machine_file.load(member)
+        check_circuit(machine)
+        compiled = api.compile(str(folder / "product.c"), on=f"tcpa:{member}")
+        shapes = {"A": (16, terms), "B": (terms, 16)}
+        given = {array: random.integers(-99, 99, shape, np.int32) for array, shape in shapes.items()}
+        data = compiled.instantiate({"n": 16, "m": 16, "k": terms}, pes=region).data
+        with temporary.temporary_folder() as built_in:
             circuit = build_circuit(machine, *region)
-            data = compiled.instantiate(_SIZE, pes=region).data
-            built = simulator.build_simulator(circuit, folder, 3)
+            built = simulator.build_simulator(circuit, built_in, 3)
             found = cosimulation.compare_runs(built, data, given)
             cycles, seconds = cosimulation.time_circuit(built, data, given)
             yield {
+                "machine": machine.name,
                 "array": f"{region[0]}x{region[1]}",
                 "lines of Verilog": sum(text.count("\n") for text in verilog_files(circuit).values()),
                 "build s": built.build_seconds,

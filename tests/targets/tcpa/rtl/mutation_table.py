@@ -4,7 +4,8 @@ once, and whether a co-simulation notices it. `make mutations MUTATIONS=40 SEED=
 
 What notices is Verilator itself, a difference from the model, or a run that does not end. Programs are random ones,
 some with a changed byte, one after another on a circuit that keeps its configuration; what the model does is computed
-once. Modules of floats are compared with exact arithmetic in one small format instead.
+once. Modules of floats are compared with exact arithmetic in one small format instead. Most mutations share a build
+(`mutant_schemata.py`); lines that only synthesis reads have one of their own.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from subprocess import CalledProcessError
 from typing import Final
 
 from tests.targets.tcpa.rtl.changed_words import changed_programs
 from tests.targets.tcpa.rtl.conftest import tiny_circuit
-from tests.targets.tcpa.rtl.floats.floats_bench import build_bench, equals_golden
+from tests.targets.tcpa.rtl.floats.floats_bench import FOLDER, build_bench, equals_golden
 from tests.targets.tcpa.rtl.floats.golden_floats import E4M3
+from tests.targets.tcpa.rtl.mutant_schemata import is_synthesized_alone, schema_texts, select_mutant, with_synthesis
 from tests.targets.tcpa.rtl.mutations import Mutation, mutations
 from tests.targets.tcpa.rtl.random_programs import random_program
 
@@ -34,7 +35,7 @@ from polyloom.targets.tcpa.cosimulation import Step, run_steps
 from polyloom.targets.tcpa.rtl.configuration_changes import Image, Loading, changed_words, load_image, make_image
 from polyloom.targets.tcpa.rtl.observed_runs import Fault, ObservedRun, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator, build_simulator
-from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
+from polyloom.targets.tcpa.rtl.verilog_files import TOP, verilog_files
 from polyloom.targets.tcpa.words import concrete_file
 
 EQUIVALENT: Final[Mapping[tuple[str, str], str]] = {}
@@ -92,10 +93,33 @@ def without_differences(simulator: Simulator, batches: Sequence[Sequence[Trial]]
     return found
 
 
-def is_noticed(mutation: Mutation, batches: Sequence[Sequence[Trial]]) -> bool:
+def verdicts(chosen: Sequence[Mutation], batches: Sequence[Sequence[Trial]]) -> Iterator[tuple[Mutation, bool]]:
+    """Whether each mutation is noticed: those of a shared build first."""
+    floats = [m for m in chosen if m.file.startswith("float_")]
+    synthesized = [m for m in chosen if is_synthesized_alone(m)]
+    simulated = [m for m in chosen if m not in floats and m not in synthesized]
+    texts = verilog_files(tiny_circuit())
+    yield from _shared_verdicts(simulated, batches, texts)
+    yield from _shared_verdicts(synthesized, batches, with_synthesis(texts))
+    yield from _float_verdicts(floats, {**texts, "bench.v": (FOLDER / "bench.v").read_text(encoding="utf-8")})
+
+
+def _shared_verdicts(
+    chosen: Sequence[Mutation], batches: Sequence[Sequence[Trial]], texts: Mapping[str, str]
+) -> Iterator[tuple[Mutation, bool]]:
+    if not chosen:
+        return
+    replaced, numbers = schema_texts(texts, chosen, TOP)
     with temporary.temporary_folder() as folder:
-        if mutation.file.startswith("float_"):
-            return _is_noticed_alone(mutation, folder)
+        shared = build_simulator(tiny_circuit(), folder, 0, replaced={**texts, **replaced})
+        for number in numbers:
+            select_mutant(number)
+            yield chosen[number], any(_differs(shared, batch) for batch in batches)
+    yield from ((m, _is_noticed_alone(m, batches)) for n, m in enumerate(chosen) if n not in numbers)
+
+
+def _is_noticed_alone(mutation: Mutation, batches: Sequence[Sequence[Trial]]) -> bool:
+    with temporary.temporary_folder() as folder:
         try:
             built = build_simulator(tiny_circuit(), folder, 0, replaced={mutation.file: mutation.text})
         except PolyloomError:
@@ -103,12 +127,25 @@ def is_noticed(mutation: Mutation, batches: Sequence[Sequence[Trial]]) -> bool:
         return any(_differs(built, batch) for batch in batches)
 
 
-def _is_noticed_alone(mutation: Mutation, folder: Path) -> bool:
-    try:
-        bench = build_bench(folder, E4M3, replaced={mutation.file: mutation.text})
-    except CalledProcessError:
-        return True
-    return not equals_golden(bench, E4M3)
+def _float_verdicts(chosen: Sequence[Mutation], texts: Mapping[str, str]) -> Iterator[tuple[Mutation, bool]]:
+    if not chosen:
+        return
+    replaced, numbers = schema_texts(texts, chosen, "bench")
+    with temporary.temporary_folder() as folder:
+        shared = build_bench(folder, E4M3, replaced=replaced)
+        for number in numbers:
+            select_mutant(number)
+            yield chosen[number], not equals_golden(shared, E4M3)
+    yield from ((m, _is_noticed_in_bench(m)) for n, m in enumerate(chosen) if n not in numbers)
+
+
+def _is_noticed_in_bench(mutation: Mutation) -> bool:
+    with temporary.temporary_folder() as folder:
+        try:
+            bench = build_bench(folder, E4M3, replaced={mutation.file: mutation.text})
+        except CalledProcessError:
+            return True
+        return not equals_golden(bench, E4M3)
 
 
 def _differs(simulator: Simulator, batch: Sequence[Trial]) -> bool:
@@ -138,8 +175,8 @@ def main(words: Sequence[str]) -> None:
     if shutil.which("ccache") is not None:
         os.environ.setdefault("OBJCACHE", "ccache")
     batches, chosen, left = checked_trials(), sample(count, seed), 0
-    for number, mutation in enumerate(chosen):
-        if is_noticed(mutation, batches):
+    for number, (mutation, is_noticed) in enumerate(verdicts(chosen, batches)):
+        if is_noticed:
             verdict = "noticed"
         else:
             verdict = EQUIVALENT.get((mutation.file, mutation.shown), "SURVIVES")

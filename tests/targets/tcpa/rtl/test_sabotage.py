@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from tests.targets.tcpa.rtl.conftest import tiny_circuit
-from tests.targets.tcpa.rtl.mutation_table import EQUIVALENT, checked_trials, is_noticed, sample
+from tests.targets.tcpa.rtl.mutation_table import EQUIVALENT, checked_trials, sample, verdicts
 from tests.targets.tcpa.rtl.mutations import mutations
 
 from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
@@ -28,8 +28,8 @@ def test_equivalent_mutations_are_mutations() -> None:
 
 @pytest.mark.long
 def test_changed_lines_are_noticed() -> None:
-    """A sample of all mutations; each one takes a build. `make mutations MUTATIONS=0` tries all."""
-    batches, chosen = checked_trials(), sample(SAMPLE, 1)
-    unnoticed = [f"{m.file}:{m.line}: {m.shown}" for m in chosen if not is_noticed(m, batches)]
+    """A sample of all mutations. `make mutations MUTATIONS=0` tries all."""
+    found = verdicts(sample(SAMPLE, 1), checked_trials())
+    unnoticed = [f"{m.file}:{m.line}: {m.shown}" for m, is_noticed in found if not is_noticed]
     unknown = [m for m in unnoticed if m.split(": ", 1)[1] not in {shown for _, shown in EQUIVALENT}]
     assert len(unknown) <= (1 - ENOUGH) * SAMPLE, unnoticed

@@ -33,12 +33,15 @@ _DRIVER: Final = "driver.cpp"
 _OPTIONS: Final = (
     *("--cc", "--exe", "--build", "--prefix", "Varray", "--top-module", TOP, "--Mdir", "built"),
     *("--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast", "--x-initial", "fast"),
+    # The dataflow pass writes a wide wire of many drivers as one concatenation, which copies all of it for each of them.
+    "-fno-dfg",
 )
-_SHARED: Final = ("bank", "domain", "element", "lane")
+_SHARED: Final = ("bank", "domain", "element")
 """Modules with many instances, of whose code Verilator makes one copy if no instance names a wire of another one."""
-_INSIDE: Final = ("fifo", "unit")
+_INSIDE: Final = ("fifo", "lane", "unit")
 """Modules that become part of the code of their element, however many there are: a call and copies of ports take longer
-than what they do."""
+than what they do. With calls in it, elements at different places are ordered differently, and do not share their code.
+"""
 _CONTROL: Final = "ports.vlt"
 _PORT: Final = re.compile(r"\b(?:input|output)(?: reg)?(?: \[[^]]*])? (\w+)")
 _COMMON: Final = frozenset(

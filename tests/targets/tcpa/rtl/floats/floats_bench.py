@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +23,13 @@ from tests.targets.tcpa.rtl.floats.golden_floats import (
 
 from polyloom.targets.tcpa.rtl import verilog_files
 
-_HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 _OPTIONS = ("-fno-gate", "--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast")
 
 
 def build_bench(folder: Path, *forms: Format, replaced: Mapping[str, str] | None = None) -> Path:
     """The program of bench.cpp for some of the formats; `replaced` are texts in the place of those of the library."""
-    for path in (_HERE / "bench.v", _HERE / "bench.cpp", *verilog_files.LIBRARY.glob("floats/*.v")):
+    for path in (FOLDER / "bench.v", FOLDER / "bench.cpp", *verilog_files.LIBRARY.glob("floats/*.v")):
         shutil.copy(path, folder)
     for name, text in (replaced or {}).items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -66,14 +67,23 @@ def all_words(form: Format, operands: int) -> list[Words]:
     return [w.ravel().astype(np.uint32) for w in np.meshgrid(*[np.arange(form.size)] * operands, indexing="ij")]
 
 
-def equals_golden(bench: Path, form: Format) -> bool:
-    """Whether all pairs of a small format, and samples of triples and integers, have the golden results."""
+@cache
+def _golden_runs(form: Format) -> Sequence[tuple[str, tuple[Words, ...], bool, Words]]:
+    """Operations with operands, whether integers are signed, and results."""
     a, b = all_words(form, 2)
     c = np.random.default_rng(1).integers(0, form.size, len(a)).astype(np.uint32)
     integers = np.arange(-1 << 31, 1 << 31, 12_345_677)
     words = integers.astype(np.uint32)
     return (
-        all(np.array_equal(run_bench(bench, form, o, a, b), expected_words(form, o, a, b)) for o in (*BINARY, *UNARY))
-        and np.array_equal(run_bench(bench, form, "madd", a, b, c), fused_words(form, a, b, c))
-        and np.array_equal(run_bench(bench, form, "to_f32", words, words, is_signed=True), of_integers(form, integers))
+        *((o, (a, b), False, expected_words(form, o, a, b)) for o in (*BINARY, *UNARY)),
+        ("madd", (a, b, c), False, fused_words(form, a, b, c)),
+        ("to_f32", (words, words), True, of_integers(form, integers)),
+    )
+
+
+def equals_golden(bench: Path, form: Format) -> bool:
+    """Whether all pairs of a small format, and samples of triples and integers, have the golden results."""
+    return all(
+        np.array_equal(run_bench(bench, form, operation, *operands, is_signed=signed), expected)
+        for operation, operands, signed, expected in _golden_runs(form)
     )
