@@ -148,12 +148,16 @@ def layer_values(channels: int, past: int, tokens: int) -> dict[str, Any]:
 
 
 def _layer_row(channels: int, past: int, tokens: int, made: Row, options: str = "") -> dict[str, object]:
-    share = made.figures.share_of_unit_bound
     return {
         "layer": f"{channels} channels, {tokens} tokens behind {past}",
         "on": f"{made.on}{options}",
         "verdict": outcome(made),
         "cycles": made.cycles,
-        "of unit bound": None if share is None else f"{share:.0%}",
+        "of unit bound": _percent(made.figures.share_of_unit_bound),
+        "of memory bound": _percent(made.figures.share_of_memory_bound),
         "bound by": None if made.account is None else binding_loss(made.account),
     }
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{share:.0%}"
