@@ -69,6 +69,8 @@ class Control:
         into = around.locals.get(node.target.name) or around.held.get(cell(node.target))
         ends = [name for name in around.ends.get(node.name, ()) if name != node.target.name]
         self.values.dying = Counter(r.name for r in accesses(node.value) if r.name in ends)
+        is_kept = into is not None or node.target.name in around.locals
+        self.values.stored = None if is_kept else node.value
         found = self.values.value(node.value, around, into)
         if into is None and node.target.name in around.locals:
             self.define(node, around.live, found)
