@@ -7,6 +7,8 @@ import numpy as np
 
 Arrays = dict[str, np.ndarray]
 WEIGHTS = ("norm1", "wq", "wk", "wv", "wo", "norm2", "gate", "up", "down")
+SCALES = {"wq": "sq", "wk": "sk", "wv": "sv", "wo": "so", "gate": "sg", "up": "su", "down": "sd"}
+"""Names of the scales of int8 weights."""
 
 
 def rotary_tables(start: int, tokens: int, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -33,9 +35,8 @@ def layer_inputs(tokens: int, channels: int, heads: int, hidden: int, seed: int 
 
 def quantized(data: Arrays) -> Arrays:
     """The inputs with matrices in int8, and a scale per column of each: the largest magnitude of a column is 127."""
-    scales = {"wq": "sq", "wk": "sk", "wv": "sv", "wo": "so", "gate": "sg", "up": "su", "down": "sd"}
     found = dict(data)
-    for name, scale in scales.items():
+    for name, scale in SCALES.items():
         found[scale] = np.abs(data[name]).max(axis=0) / np.float32(127)
         found[name] = np.rint(data[name] / found[scale]).astype(np.int8)
     return found

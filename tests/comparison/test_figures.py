@@ -23,7 +23,9 @@ GEMM: Work = {("add", "f32"): 15_000, ("mul", "f32"): 30_500}
 
 
 def test_gemm_on_sixteen_elements_by_hand() -> None:
-    costs = Costs(time="cycle-exact", issued=91_500, units=ELEMENTS, moved=9_408, stated=Stated(500.0, 0.5, 10.0))
+    costs = Costs(
+        time="cycle-exact", issued=91_500, units=ELEMENTS, moved=9_408, bandwidth=64, stated=Stated(500.0, 0.5, 10.0)
+    )
     found = figures(1_192, costs, GEMM)
     assert (found.work, found.units) == (45_500, 64)
     assert found.unit_bound_cycles == 30_500 / 32
@@ -31,6 +33,8 @@ def test_gemm_on_sixteen_elements_by_hand() -> None:
     assert found.share_of_unit_bound == pytest.approx(0.7996, abs=1e-4)
     assert found.unit_cycles_per_operation == pytest.approx(1.6767, abs=1e-4)
     assert found.work_per_byte == 45_500 / 9_408
+    assert found.memory_bound_cycles == 9_408 / 64
+    assert found.share_of_memory_bound == pytest.approx(147 / 1_192)
     assert found.stated_seconds == pytest.approx(1_192 / 500e6)
     assert found.stated_picojoules == 91_500 * 0.5 + 9_408 * 10
 
@@ -41,6 +45,7 @@ def test_what_is_not_known_is_none() -> None:
     assert (without_time.units, without_time.unit_bound_cycles) == (64, 30_500 / 32)
     assert (without_time.work_per_cycle, without_time.share_of_unit_bound) == (None, None)
     assert figures(10, Costs(units=(Units("logic", 4, {("and", "i32"): 1}),)), GEMM).units is None
+    assert figures(10, Costs(moved=9_408), GEMM).share_of_memory_bound is None
     # Energy for a byte is stated, and bytes are not counted.
     assert figures(10, Costs(issued=5, stated=Stated(None, 1.0, 1.0)), GEMM).stated_picojoules is None
 

@@ -47,12 +47,13 @@ def row(**known: Any) -> dict[str, Any]:
         "area_unit",
         "work_per_byte",
         "boundary_bytes_per_cycle",
+        "share_of_memory_bound",
     )
     return {"on": "x", **dict.fromkeys(keys), "loop": [], **known}
 
 
 def test_what_is_not_known_is_a_dash_and_never_0() -> None:
-    assert [cell(row()) for name, cell in COLUMNS.items() if name not in ("on", "verdict")] == [None] * 12
+    assert [cell(row()) for name, cell in COLUMNS.items() if name not in ("on", "verdict")] == [None] * 13
     known = row(cycles=0, moved_bytes=0)
     assert (COLUMNS["cycles"](known), COLUMNS["bytes moved"](known)) == ("0", "0")
     data = {"rows": [row()], "compulsory_bytes": None}

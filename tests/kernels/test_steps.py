@@ -7,6 +7,7 @@ The programs are in `steps/`. What stands in the way of a whole mapping is still
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -61,6 +62,25 @@ def test_what_stands_in_the_way_of_one_phase(name: str, golden: Golden, monkeypa
     with pytest.raises(PolyloomError) as refused:
         make_plan(source.nest, source.system)
     golden(name.replace(".", "_"), refused.value.diagnostics[0].render())
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_without_steps_the_plan_has_the_arguments_alone(name: str) -> None:
+    whole, plan = (frontend.load(str(FOLDER / name), has_steps=asked).plan for asked in (True, False))
+    assert plan == replace(whole, body=(), intermediates=())
+
+
+@pytest.mark.parametrize("on", ["minion:32", "tensix"])
+def test_a_machine_that_keeps_the_order_of_the_source_needs_no_steps(on: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cutting a transformer layer in C into steps would take minutes."""
+
+    def refuse(*_: object) -> None:
+        pytest.fail("a plan in steps is made")
+
+    monkeypatch.setattr("polyloom.transform.in_steps", refuse)
+    compiled = pl.compile(FOLDER / "floyd_warshall.py", on=on)
+    assert compiled.source is None
+    assert compiled.run(SIZES["floyd_warshall.py"]).verified
 
 
 def test_reassociation_saves_steps() -> None:

@@ -19,8 +19,8 @@ from polyloom.frontend import Options
 
 FOLDER = Path(__file__).parents[2] / "examples" / "transformer"
 sys.path.insert(0, str(FOLDER))
-from examples.transformer.layer import layer16  # noqa: E402 (the folder is on the path for what the scripts import)
-from examples.transformer.weights import layer_inputs  # noqa: E402
+from examples.transformer.layer import layer16, quantized16  # noqa: E402 (the folder is on the path for what the scripts import)
+from examples.transformer.weights import layer_inputs, quantized  # noqa: E402
 
 TOKENS, CHANNELS, HEADS, HIDDEN = 4, 16, 2, 32
 TOLERANCE = 1e-5
@@ -105,28 +105,48 @@ def test_minions_are_within_the_error_of_f32() -> None:
     run_both("minion:32")
 
 
+def prefilled(first: int, is_quantized: bool) -> tuple[Arrays, np.ndarray]:
+    """Arguments of the tokens behind `first` others, whose cache is random, in int8 or not, and what NumPy gives."""
+    cache = np.random.default_rng(1).standard_normal((2, first, CHANNELS)).astype(np.float32)
+    given = inputs(first, first + (TOKENS if not first else 1), *cache)
+    given, kernel = (quantized(given), quantized16) if is_quantized else (given, layer16)
+    return given, kernel(**{**given, "keys": given["keys"].copy(), "values": given["values"].copy()})
+
+
 @pytest.mark.long
-def test_c_gives_the_layer() -> None:
-    given, expected = prompt()
+@pytest.mark.parametrize("is_quantized", [False, True])
+@pytest.mark.parametrize("past", [0, TOKENS])
+@pytest.mark.parametrize("on", ["riscv", "minion:32"])
+def test_c_gives_the_layer(on: str, past: int, is_quantized: bool) -> None:
+    given, expected = prefilled(past, is_quantized)
     names = {"cos": "cosine", "sin": "sine"}
     flat: Arrays = {names.get(n, n): a.ravel() if n[0] in "wgud" else a for n, a in given.items()}
-    room: Arrays = {"att": np.zeros(TOKENS, np.float32), "result": np.zeros((TOKENS, CHANNELS), np.float32)}
+    room: Arrays = {"att": np.zeros(len(given["keys"]), np.float32), "result": np.zeros_like(expected)}
     sizes = (f"DIM={CHANNELS}", f"HEADS={HEADS}", f"HIDDEN={HIDDEN}")
-    options = Options(function="layer", defines=sizes)
-    run = pl.compile(str(FOLDER / "layer.c"), on="riscv", options=options).run(tokens=TOKENS, start=0, **flat, **room)
+    name = "quantized" if is_quantized else "layer"
+    compiled = pl.compile(str(FOLDER / f"{name}.c"), on=on, options=Options(function=name, defines=sizes))
+    run = compiled.run(tokens=len(expected), start=past, **flat, **room)
     assert run.verified
     assert relative_error(run.outputs["result"], expected) <= TOLERANCE
 
 
 @pytest.mark.long
-def test_onnx_gives_the_layer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_quantized", [False, True])
+@pytest.mark.parametrize("past", [0, TOKENS])
+def test_onnx_gives_the_layer(past: int, is_quantized: bool, tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     from examples.transformer.write_onnx import layer_model  # needs the extra `onnx`
 
-    given, expected = prompt()
-    (tmp_path / "layer.onnx").write_bytes(layer_model(given, HEADS).SerializeToString())
+    given, expected = prefilled(past, is_quantized)
+    (tmp_path / "layer.onnx").write_bytes(layer_model(given, HEADS, has_cache=past > 0).SerializeToString())
     model = pl.model(tmp_path / "layer.onnx")
+    sizes: Arrays = {"T": len(expected), **({"S": past} if past else {})}
     activations: Arrays = {n: given[n][None] for n in ("x", "cos", "sin")}
-    run = pl.compile(model, on="riscv").run(T=TOKENS, **activations)
+    cache: Arrays = {
+        f"past_{n}": given[n][:past].reshape(1, past, HEADS, -1).transpose(0, 2, 1, 3).copy()
+        for n in ("keys", "values")
+        if past
+    }
+    run = pl.compile(model, on="riscv").run(**sizes, **activations, **cache)
     assert run.verified
     assert relative_error(run.outputs["result"][0], expected) <= TOLERANCE

@@ -4,6 +4,9 @@
 The unit bound: operations of a set S of classes can start only in units that execute one of S, so that no schedule
 takes less than (work of S) / (what those units start per cycle) cycles; the bound is the greatest over all sets (the
 condition of Hall 1935, with weights).
+
+The memory bound: no schedule moves the bytes of the run in less than (bytes) / (what the boundary passes per cycle)
+cycles. The greater of both bounds is the ceiling of the roofline model (Williams, Waterman, Patterson 2009).
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ class Figures:
     share_of_unit_bound: float | None = None
     unit_cycles_per_operation: float | None = None
     work_per_byte: float | None = None
+    memory_bound_cycles: float | None = None
+    share_of_memory_bound: float | None = None
     stated_seconds: float | None = None
     stated_picojoules: float | None = None
 
@@ -44,6 +49,7 @@ def figures(cycles: int | None, costs: Costs, work: Work | None) -> Figures:
     known = None if costs.units is None or work is None else split_fused_work(costs.units, work)
     units = None if costs.units is None or known is None else count_units(costs.units, known) or None
     bound = None if costs.units is None or known is None else unit_bound(costs.units, known)
+    crossing = _ratio(costs.moved, costs.bandwidth)
     return Figures(
         done,
         units,
@@ -52,6 +58,8 @@ def figures(cycles: int | None, costs: Costs, work: Work | None) -> Figures:
         _ratio(bound, cycles),
         _ratio(None if cycles is None or units is None else cycles * units, done),
         _ratio(done, costs.moved),
+        crossing,
+        _ratio(crossing, cycles),
         _seconds(cycles, costs),
         _energy(costs),
     )

@@ -81,9 +81,9 @@ _MEANT_FOR: Final = {
 """By field of `Options`: how it is written, and the endings of the files that it is for."""
 
 
-def load(path: str, options: Options | None = None, watch: Watch | None = None) -> Source:
+def load(path: str, options: Options | None = None, watch: Watch | None = None, *, has_steps: bool = True) -> Source:
     """The program in the file `path`, or the function NAME of `FILE:NAME`; PL0810 for another kind of file. `watch`
-    sees the passes that make equations of a function (`transform.PASSES`)."""
+    sees the passes that make equations of a function (`transform.PASSES`); `has_steps` as for `transform.plan`."""
     file, chosen = split_function_name(path, options or Options())
     if not is_source(path):
         help = "give a file whose name ends in .py, .c or .mlir (a function), in .pla (equations) or in .onnx (a model)"
@@ -92,7 +92,7 @@ def load(path: str, options: Options | None = None, watch: Watch | None = None) 
     _check_options(file, chosen)
     # Kept apart from the times of passes: reading runs clang, or the user's own file.
     start = perf_counter()
-    source = _load_equations(file) if file.endswith(".pla") else _load_function(file, chosen, watch)
+    source = _load_equations(file) if file.endswith(".pla") else _load_function(file, chosen, watch, has_steps)
     return replace(source, seconds=perf_counter() - start)
 
 
@@ -235,11 +235,18 @@ def array_source(path: str, options: Options) -> ArraySource:
 
 
 def function_plan(
-    function: FunctionSource, path: str = "", *, reassociate: bool = False, watch: Watch | None = None
+    function: FunctionSource,
+    path: str = "",
+    *,
+    reassociate: bool = False,
+    watch: Watch | None = None,
+    has_steps: bool = True,
 ) -> Source:
     """Source of a function, with the elements that its file brings. Errors: those of `nest_source`."""
     path = path or function.path
-    made = nest_source(function.nest, function.reference, path, reassociate=reassociate, watch=watch)
+    made = nest_source(
+        function.nest, function.reference, path, reassociate=reassociate, watch=watch, has_steps=has_steps
+    )
     return replace(made, data=function.data)
 
 
@@ -279,36 +286,43 @@ def _load_equations(file: str) -> Source:
     return plan_source(single_phase_plan(pla.load(file)), file)
 
 
-def _load_function(file: str, options: Options, watch: Watch | None) -> Source:
-    function = read_function(file, options)
+def _load_function(file: str, options: Options, watch: Watch | None, has_steps: bool) -> Source:
+    function, reassociate = read_function(file, options), options.reassociate
     if function is not None:
-        return function_plan(function, file, reassociate=options.reassociate, watch=watch)
+        return function_plan(function, file, reassociate=reassociate, watch=watch, has_steps=has_steps)
     from polyloom.frontend.c import load as read
 
-    return nest_source(*read(file, options), file, reassociate=options.reassociate, watch=watch)
+    return nest_source(*read(file, options), file, reassociate=reassociate, watch=watch, has_steps=has_steps)
 
 
 def nest_source(
-    nest: Nest, reference: Reference, path: str, *, reassociate: bool = False, watch: Watch | None = None
+    nest: Nest,
+    reference: Reference,
+    path: str,
+    *,
+    reassociate: bool = False,
+    watch: Watch | None = None,
+    has_steps: bool = True,
 ) -> Source:
-    """Source of a nest whose function is `reference`. Errors: PL0308, PL024x, and what cannot be made uniform."""
+    """Source of a nest whose function is `reference`; `has_steps` as for `transform.plan`. Errors: PL0308, PL024x, and
+    what cannot be made uniform."""
     try:
         # On a stack of its own size: passes recurse as deep as the user nests expressions.
-        sized, system, plan = with_deep_stack(_make_plan)(nest, reassociate, watch)
+        sized, system, plan = with_deep_stack(_make_plan)(nest, reassociate, watch, has_steps)
     except RecursionError:
         raise nesting_error(path, nest.span) from None
     # Reassociated sums differ from the reference by rounding: such a run is compared within a bound, not exactly.
     return Source(path, plan, reference, sized, system, exact=not reassociate)
 
 
-def _make_plan(nest: Nest, reassociate: bool, watch: Watch | None) -> tuple[Nest, System | None, Plan]:
+def _make_plan(nest: Nest, reassociate: bool, watch: Watch | None, has_steps: bool) -> tuple[Nest, System | None, Plan]:
     from polyloom import transform
     from polyloom.analysis import nest_check
     from polyloom.transform.limits import check_size
 
     check_size(nest)
     nest = nest_check.check_with_least_sizes(nest)
-    return nest, *transform.plan(nest, reassociate, watch)
+    return nest, *transform.plan(nest, reassociate, watch, has_steps=has_steps)
 
 
 def plan_source(plan: Plan | Program, path: str = "") -> Source:

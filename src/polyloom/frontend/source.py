@@ -47,6 +47,7 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A loaded function. `nest` and `system` are None for equation programs, whose reference is their interpreter.
+    `plan` has no phases where it would need loops of steps, and they are not asked for.
     `exact` is False where `--reassociate` changed the order of an f32 reduction: then results are close, not equal.
     `seconds` is how long reading took. `data` are elements of inputs that the source brings."""
 

@@ -29,13 +29,15 @@ from polyloom.transform.indirect import affine_approximation, is_indirect
 from polyloom.transform.phases import arguments_of_system, make_plan
 from polyloom.transform.residues import unroll_by_residues
 from polyloom.transform.reverse import reversal
-from polyloom.transform.steps import SEQUENTIAL, STRIDED, in_steps, is_large
+from polyloom.transform.steps import SEQUENTIAL, STRIDED, arguments_plan, in_steps, is_large
 
 
-def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> tuple[System | None, Plan]:
-    """The dataflow of a checked nest and the plan made from it: in phases, if that is not possible in steps. There is
-    no dataflow of a nest whose accesses meet at a stride, of which only parts have one. Raises PL025x, and PL026x for
-    what cannot be made uniform."""
+def plan(
+    nest: Nest, reassociate: bool = False, watch: Watch | None = None, *, has_steps: bool = True
+) -> tuple[System | None, Plan]:
+    """The dataflow of a checked nest and the plan made from it: in phases, if that is not possible in steps; without
+    `has_steps`, it then has the arguments alone. There is no dataflow of a nest whose accesses meet at a stride, of
+    which only parts have one. Raises PL025x, and PL026x for what cannot be made uniform."""
     system: System | None = None
     try:
         system = analyse(nest, reassociate, watch)
@@ -56,6 +58,8 @@ def plan(nest: Nest, reassociate: bool = False, watch: Watch | None = None) -> t
         # Copies of bodies multiply units: a plan of steps is smaller.
         if found is not None and not is_large(found[1]):
             return found
+    if not has_steps:
+        return system, arguments_plan(nest, system)
     stepped = in_steps(nest, system, reassociate)
     if stepped is None:
         raise refused

@@ -45,16 +45,33 @@ def in_steps(nest: Nest, system: System | None, reassociate: bool) -> Plan | Non
     carry dependences stay sequential), of a checked nest of which `system` is the dataflow, if it has one; None where
     it has no plan in steps either. Raises PL0250.
     """
-    nest = remove_undefined_choices(nest)
-    if system is None:
-        check_defined(nest)
+    nest = _defined_nest(nest, system)
     cutting = _Cutting(nest, reassociate, Parts(nest), Arrays(nest))
     with suppress(PolyloomError):
         tree = cutting.level(nest.body, ())
-        return stepped_plan(
-            nest, observable_arguments(nest) if system is None else arguments_of_system(system), tree, cutting.arrays
-        )
+        return stepped_plan(nest, _at_entry(nest, system), tree, cutting.arrays)
     return None
+
+
+def arguments_plan(nest: Nest, system: System | None) -> Plan:
+    """Plan without phases, the arguments alone, for machines that execute the nest in its own order: cutting it into
+    steps tries many sets of statements, each with its dataflow. Raises PL0250.
+    """
+    nest = _defined_nest(nest, system)
+    return stepped_plan(nest, _at_entry(nest, system), (), Arrays(nest))
+
+
+def _defined_nest(nest: Nest, system: System | None) -> Nest:
+    """Nest whose locals are written before they are read. Raises PL0250."""
+    nest = remove_undefined_choices(nest)
+    # Dataflow has seen it.
+    if system is None:
+        check_defined(nest)
+    return nest
+
+
+def _at_entry(nest: Nest, system: System | None) -> frozenset[str]:
+    return observable_arguments(nest) if system is None else arguments_of_system(system)
 
 
 @dataclass

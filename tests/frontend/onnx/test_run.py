@@ -106,6 +106,24 @@ def test_reshapes_keep_sizes() -> None:
     np.testing.assert_array_equal(read(made)(x=x)["y"], x.reshape(2, 5, 3, 4).transpose(0, 2, 1, 3))
 
 
+@pytest.mark.parametrize("past", [0, 3])
+def test_a_causal_mask_stands_behind_a_cache_of_any_length(past: int) -> None:
+    given = {"x": [1, "t", 4], "k": [1, 2, "s", 2], "v": [1, 2, "s", 2]}
+    heads: dict[str, Any] = {"q_num_heads": 2, "kv_num_heads": 2, "is_causal": 1}
+    nodes = [N("Attention", ["x", "x", "x", "", "k", "v"], ["y", "keys", "values"], **heads)]
+    results = [value("y", [1, "t", 4]), value("keys", [1, 2, "all", 2]), value("values", [1, 2, "all", 2])]
+    made = model(nodes, [value(name, extents) for name, extents in given.items()], results, version=23)
+    random, sizes = np.random.default_rng(6), {"t": 2, "s": past}
+    inputs = {
+        name: random.standard_normal([sizes[e] if isinstance(e, str) else e for e in extents]).astype(np.float32)
+        for name, extents in given.items()
+    }
+    want = expected(made, inputs)
+    found: Any = read(made)(**inputs)
+    np.testing.assert_allclose(found["y"], want, rtol=1e-5, atol=1e-6)
+    assert found["keys"].shape == (1, 2, past + 2, 2)
+
+
 def test_integer_inputs_are_bound() -> None:
     nodes = [N("ReduceSum", ["x", "axes"], ["y"], keepdims=0)]
     made = model(nodes, [value("x", [2, 3, 4]), value("axes", [2], TensorProto.INT64)], [value("y", [3])])

@@ -122,13 +122,14 @@ def layer_rows() -> Iterator[dict[str, object]]:
     so that softmax and SiLU see the arguments that they see in trained models."""
     for channels in _LAYERS:
         for past, tokens in ((0, _TOKENS), (_TOKENS, 1)):
-            made = compare(kernel_path(channels), layer_values(channels, past, tokens), on=_PLACES)
-            yield from (_layer_row(channels, past, tokens, each) for each in made.rows)
+            values = layer_values(channels, past, tokens)
+            # Each place by itself: its row is printed when it is known.
+            for place in _PLACES:
+                made = compare(kernel_path(channels), values, on=place)
+                yield _layer_row(channels, past, tokens, made.rows[0])
             # A tile keeps twice as many numbers of 16 bits, and has another error then.
-            made = compare(
-                kernel_path(channels), layer_values(channels, past, tokens), on=_TILE, own={"format": _HALF}, texts=True
-            )
-            yield from (_layer_row(channels, past, tokens, each, f" --format {_HALF}") for each in made.rows)
+            made = compare(kernel_path(channels), values, on=_TILE, own={"format": _HALF}, texts=True)
+            yield _layer_row(channels, past, tokens, made.rows[0], f" --format {_HALF}")
 
 
 def kernel_path(channels: int) -> str:
@@ -147,12 +148,16 @@ def layer_values(channels: int, past: int, tokens: int) -> dict[str, Any]:
 
 
 def _layer_row(channels: int, past: int, tokens: int, made: Row, options: str = "") -> dict[str, object]:
-    share = made.figures.share_of_unit_bound
     return {
         "layer": f"{channels} channels, {tokens} tokens behind {past}",
         "on": f"{made.on}{options}",
         "verdict": outcome(made),
         "cycles": made.cycles,
-        "of unit bound": None if share is None else f"{share:.0%}",
+        "of unit bound": _percent(made.figures.share_of_unit_bound),
+        "of memory bound": _percent(made.figures.share_of_memory_bound),
         "bound by": None if made.account is None else binding_loss(made.account),
     }
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{share:.0%}"

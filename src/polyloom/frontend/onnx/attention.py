@@ -84,11 +84,11 @@ def _group_heads(query: Value, repeats: int) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """Keys that a query at `i` may see: key - query is at most `ahead` and at least `behind`, keys end at `length`; of
-    every batch where these differ."""
+    """Keys that a query at `i` may see: key - query is at most `ahead` and at least `behind`, affine in the sizes, keys
+    end at `length`; of every batch where these differ."""
 
-    ahead: tuple[int, ...] | None = None
-    behind: tuple[int, ...] | None = None
+    ahead: tuple[Affine, ...] | None = None
+    behind: tuple[Affine, ...] | None = None
     length: tuple[int, ...] | None = None
 
     def condition(self) -> Condition | None:
@@ -114,12 +114,9 @@ def read_frontier(node: Node, heads: Heads) -> Frontier:
         return Frontier(length=None if lengths is None else tuple(lengths))
     queries = as_number(shape(heads.query)[2])
     if lengths is not None and queries is not None:
-        offsets = tuple(length - queries for length in lengths)
+        offsets = tuple(Affine(constant=length - queries) for length in lengths)
     else:
-        past = as_number(node.tensor(4).shape[2]) if node.has_operand(4) else 0
-        if past is None:
-            node.refuse("a causal mask behind a cache whose length is not known", "give it: `--set NAME=VALUE`")
-        offsets = (past,)
+        offsets = (shape(node.value(4))[2] if node.has_operand(4) else Affine(),)
     bounds = [0] if node.integer("is_causal") else []
     bounds += [right] if right >= 0 else []
     ahead = tuple(offset + min(bounds) for offset in offsets) if bounds else None
@@ -188,9 +185,9 @@ def _masked_scores(node: Node, heads: Heads, scores: Value) -> tuple[Value, bool
     condition = frontier.condition()
     if condition is not None:
         scores = Cases(condition, scores, element_view(least, (), own), own)
-    plain = condition is None or (
-        frontier.length is None and frontier.behind is None and (frontier.ahead or (0,))[0] >= 0
-    )
+    # The length of a cache is no number, and never negative.
+    first = as_number(frontier.ahead[0]) if frontier.ahead else 0
+    plain = condition is None or (frontier.length is None and frontier.behind is None and (first is None or first >= 0))
     return node.local(scores), node.has_operand(3) or not plain
 
 

@@ -32,8 +32,8 @@ def format_figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _share(row: Row) -> str | None:
-    share = row["share_of_unit_bound"]
+def _share(key: str, row: Row) -> str | None:
+    share = row[key]
     # Below a tenth a whole percent would hide a factor of two.
     return None if share is None else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
 
@@ -86,10 +86,11 @@ COLUMNS: Final[Mapping[str, Cell]] = {
     "issued": _integer_cell("issued"),
     "units": _integer_cell("units"),
     "work/cycle": _decimal_cell("work_per_cycle"),
-    "of unit bound": _share,
+    "of unit bound": partial(_share, "share_of_unit_bound"),
     "unit-cycles/op": _decimal_cell("unit_cycles_per_operation"),
     "bytes moved": _integer_cell("moved_bytes"),
     "compulsory": _integer_cell("compulsory_bytes"),
+    "of memory bound": partial(_share, "share_of_memory_bound"),
     "code bytes": _integer_cell("code_bytes"),
     "bound by": lambda row: row["bound_by"],
 }

@@ -38,19 +38,23 @@ CLOSE: Final = 1e-5
 largest magnitude (at least 1)."""
 
 
-def load_source(source: Any, options: Options | None = None, watch: Watch | None = None) -> Source:
-    """Source that a value of any kind is, or that a file holds. Errors: PL0810, and those of its front end."""
+def load_source(
+    source: Any, options: Options | None = None, watch: Watch | None = None, *, has_steps: bool = True
+) -> Source:
+    """Source that a value of any kind is, or that a file holds; `has_steps` as for `transform.plan`. Errors: PL0810,
+    and those of its front end."""
     if isinstance(source, Source):
         return source
     if isinstance(source, Kernel | ArraySource):
-        return frontend.function_plan(source, reassociate=bool(options and options.reassociate), watch=watch)
+        reassociate = bool(options and options.reassociate)
+        return frontend.function_plan(source, reassociate=reassociate, watch=watch, has_steps=has_steps)
     if isinstance(source, Plan | Program):
         return frontend.plan_source(source)
     path = Written(source).path
     if path is None:
         help = "give the path of one, or a function with `@pl.kernel` above it"
         raise input_error("PL0810", f"{source!r} is not a program", help=help)
-    return frontend.load(path, options, watch)
+    return frontend.load(path, options, watch, has_steps=has_steps)
 
 
 def loop_subject(source: Source, form: str = "plan", watch: Watch | None = None) -> Subject:

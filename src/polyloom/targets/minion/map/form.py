@@ -77,7 +77,7 @@ def _choose_form(written: Written, read: simd.Read | None, asked: _Request) -> S
         return _plan_subject(*phased, read, None, written)
     source = _planned_source(written, read)
     # A plan with loops around its phases runs a phase many times; such a nest is compiled as one instead.
-    planned = None if source is None or source.plan.loops else source
+    planned = None if source is None or source.plan.loops or not source.plan.phases else source
     products = [] if planned is None else [_tensor_work(planned.plan, phase, asked) for phase in planned.plan.phases]
     if read is not None and convolved is not None and [p.what for p in products if p is not None] != ["product"]:
         return _convolution_subject(*convolved, read, written)
@@ -128,7 +128,8 @@ def _plan_subject(
         signature.plan_signature(plan, None if source is None else source.nest),
         _oracles(plan, works, read),
         0.0 if source is None else source.seconds,
-        source=source,
+        # A plan of arguments alone means nothing to those who ask for it.
+        source=None if source is None or not source.plan.phases else source,
         watch=written.watch,
     )
 
@@ -202,14 +203,16 @@ def _nest_subject(read: simd.Read, asked: _Request, written: Written, why: str) 
 
 
 def _planned_source(written: Written, read: simd.Read | None) -> Source | None:
-    """Source with its plan, where products are found, and with loops of steps for machines that cannot run the nest in
-    its own order; None for a nest that has no plan.
+    """Source with its plan, where products are found; None for a nest that has no plan. The nest runs in its own order:
+    loops of steps are not asked for.
     """
     if read is None:
         return loops.load_source(written.value, written.options, written.watch)
     reassociate = written.options.reassociate
     try:
-        return frontend.nest_source(read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch)
+        return frontend.nest_source(
+            read.nest, read.reference, read.path, reassociate=reassociate, watch=written.watch, has_steps=False
+        )
     except PolyloomError:
         return None
 

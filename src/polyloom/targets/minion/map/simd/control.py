@@ -28,17 +28,27 @@ from polyloom.targets.minion.map.simd.values import Values
 _ALL: int = (1 << LANES) - 1
 _SPARE_VECTORS = 7
 """Vector registers that stay free for expressions, whatever is held."""
+_FREE_VECTORS = 12
+"""The same where locals may stay in memory: for the polynomial of an exponential, whose constants have no registers."""
 _SPARE_INTEGERS = 3
 
 
 class Control:
     """Writer of control flow into `values.text`. `vectors` are the loops that are vectorized, `path` the loops and
-    conditions around.
+    conditions around; `is_alone`: one hart executes it.
     """
 
-    def __init__(self, nest: Nest, values: Values, vectors: frozenset[str], path: tuple[Loop | If, ...]) -> None:
+    def __init__(
+        self,
+        nest: Nest,
+        values: Values,
+        vectors: frozenset[str],
+        path: tuple[Loop | If, ...],
+        *,
+        is_alone: bool = False,
+    ) -> None:
         self.nest, self.values, self.text, self.vectors = nest, values, values.text, vectors
-        self.path = list(path)
+        self.path, self.is_alone = list(path), is_alone
 
     def block(self, nodes: Sequence[Node], around: Around) -> None:
         """Nodes in their order, each with its place of the source."""
@@ -59,6 +69,8 @@ class Control:
         into = around.locals.get(node.target.name) or around.held.get(cell(node.target))
         ends = [name for name in around.ends.get(node.name, ()) if name != node.target.name]
         self.values.dying = Counter(r.name for r in accesses(node.value) if r.name in ends)
+        is_kept = into is not None or node.target.name in around.locals
+        self.values.stored = None if is_kept else node.value
         found = self.values.value(node.value, around, into)
         if into is None and node.target.name in around.locals:
             self.define(node, around.live, found)
@@ -132,6 +144,12 @@ class Control:
             return
         # Loops inside give registers to those that they have to themselves.
         names = [name for name in names if not self.is_inner(name)]
+        inner, free = self.path[-1], len(self.text.vectors.free)
+        is_vector = isinstance(inner, Loop) and inner.name in self.vectors
+        if self.is_alone and not is_vector and len(names) >= free:
+            # No other hart writes the memory of locals: there those stay that inner loops use least.
+            depths = _use_depths(body, 0)
+            names = sorted(names, key=lambda name: -depths[name])[: max(0, free - _FREE_VECTORS)]
         taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
         yield replace(around, locals={**around.locals, **taken})
         self.text.vectors.give(*reversed(taken.values()))
@@ -448,3 +466,17 @@ def _pointer_step(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step
     if -2048 <= by < 2048:
         return [f"addi {register}, {register}, {by}"]
     return [f"li t1, {by}", f"add {register}, {register}, t1"]
+
+
+def _use_depths(nodes: Sequence[Node], depth: int) -> Counter[str]:
+    """Depth of the innermost loop that accesses each name."""
+    found = Counter[str]()
+    for node in nodes:
+        match node:
+            case Assign():
+                found |= Counter(dict.fromkeys((r.name for r, _ in _accesses(node)), depth + 1))
+            case Loop():
+                found |= _use_depths(node.body, depth + 1)
+            case If():
+                found |= _use_depths((*node.body, *node.orelse), depth)
+    return found

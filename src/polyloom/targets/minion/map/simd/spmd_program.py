@@ -144,7 +144,7 @@ class _Program:
     def work(self, work: Work, around: Around, path: tuple[Loop | If, ...]) -> None:
         """Work of some harts: the iterations of a parallel loop, or what one hart executes."""
         own = enclosing_path(self.nest.body, work.nodes[0])
-        control = Control(self.nest, self.values, work.vectors, own or path)
+        control = Control(self.nest, self.values, work.vectors, own or path, is_alone=work.loop is None)
         if work.loop is not None:
             self.shared(work, work.loop, control, around)
         else:

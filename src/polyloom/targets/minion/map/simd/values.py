@@ -59,7 +59,8 @@ class Values(Elements):
     """Writer of expressions into `text`. `routines` are those that were called, `calls` those out of line;
     `dying` counts the reads that are left of locals which are dead behind the statement, and `pending`, by registers,
     operands that have been read and not yet used; `saves`:
-    registers are scarce, as several rounds of a loop are interleaved; `keeps`: calls keep the registers of the routine.
+    registers are scarce, as several rounds of a loop are interleaved; `keeps`: calls keep the registers of the routine;
+    `stored` is what the statement stores, of which no more bits count than the element has.
     """
 
     routines: set[str] = field(default_factory=set[str])
@@ -68,6 +69,7 @@ class Values(Elements):
     pending: Counter[str] = field(default_factory=Counter[str])
     saves: bool = False
     keeps: bool = True
+    stored: Expression | None = None
 
     def drop(self, value: tuple[str, bool]) -> None:
         """Gives a temporary back; of a local that is about to die, one reader less."""
@@ -304,7 +306,9 @@ class Values(Elements):
             case "to_f16":
                 add(f"fcvt.f16.ps {into}, {a}")
             case "sat8" | "satu8":
-                add(f"f{'sat8' if value.operation == 'sat8' else 'satu8'}.pi {into}, {a}")
+                add(f"f{value.operation}.pi {into}, {a}")
+                if value.operation == "sat8" and value is not self.stored:
+                    self._narrow("i8", into)
             case _:
                 raise AssertionError(value.operation)
 
@@ -337,12 +341,17 @@ class Values(Elements):
         # feq of a number with itself is all ones unless it is a NaN, so that the conjunction makes a NaN 0.
         self.text.add(f"feq.ps {number}, {a}, {a}", f"fcvt.pw.ps {into}, {a}, rtz", f"fand.pi {into}, {into}, {number}")
         self.text.vectors.give(number)
-        self._saturate(dtype, into)
+        self._saturate(dtype, into, is_stored=value is self.stored)
 
-    def _saturate(self, dtype: ElementType, register: str) -> None:
-        """Saturation of a word to the nearest number of a narrow type."""
+    def _saturate(self, dtype: ElementType, register: str, *, is_stored: bool) -> None:
+        """Saturation of a word to the nearest number of a narrow type, kept extended to 32 bits if it is not only
+        stored.
+        """
         if dtype in ("i8", "u8"):
             self.text.add(f"{'fsat8' if dtype == 'i8' else 'fsatu8'}.pi {register}, {register}")
+            # FSAT8 leaves zeros above the byte (ET Programmer's Reference Manual, page of FSAT8.PI).
+            if dtype == "i8" and not is_stored:
+                self._narrow("i8", register)
         elif dtype in _NARROW:
             limits = np.iinfo(NUMPY[dtype])
             for operation, limit in (("fmin", limits.max), ("fmax", limits.min)):

@@ -121,7 +121,7 @@ def _load_phases(
     """Subject of loops whose products run on the vector unit, too. Errors: PL1232 for equations."""
     if function is not None and arrays is not None and not any(isinstance(each, For) for each in arrays.body):
         return _load_nest(function, arrays, written, options)
-    source = loops.load_source(written.value, written.options, written.watch)
+    source = loops.load_source(written.value, written.options, written.watch, has_steps=False)
     if source.nest is None:
         message = f"`{source.plan.name}` is equations, and fp32 takes loops, in Python or C, or whole arrays"
         raise input_error("PL1232", message, help="write --format tf32, or leave it out")
@@ -199,14 +199,15 @@ def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written,
 
 
 def _load_loops(written: Written, options: Any) -> Subject:
-    source = loops.load_source(written.value, written.options, written.watch)
+    source = loops.load_source(written.value, written.options, written.watch, has_steps=False)
     content, oracles = _select_form(source, options, written.watch)
     return _loops_subject(source, content, oracles, written)
 
 
 def _loops_subject(source: Source, content: Any, oracles: tuple[Oracle, ...], written: Written) -> Subject:
     of = signature.plan_signature(source.plan, source.nest)
-    known = source_texts(e.span for phase in source.plan.phases for e in phase.program.equations)
+    equations = [e.span for phase in source.plan.phases for e in phase.program.equations]
+    known = source_texts(equations or ([] if source.nest is None else [source.nest.span]))
     return Subject(
         "loops",
         content,
@@ -214,7 +215,8 @@ def _loops_subject(source: Source, content: Any, oracles: tuple[Oracle, ...], wr
         of,
         oracles,
         source.seconds,
-        source=source,
+        # A plan of arguments alone means nothing to those who ask for it.
+        source=source if source.plan.phases else None,
         texts=known,
         watch=written.watch,
         in_place=None if source.nest is None else partial(runs_in_place, source.nest),

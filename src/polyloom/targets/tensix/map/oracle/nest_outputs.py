@@ -24,11 +24,11 @@ _SMALL: Final = 1 << 15
 
 
 def nest_outputs(source: Source, values: Mapping[str, int], inputs: Arrays) -> Arrays:
-    """Outputs of a source that is a nest, with the bits of its equations. Errors: PL0233."""
+    """Outputs of a source that is a nest, with the bits of its equations, if it has any. Errors: PL0233."""
     assert source.nest is not None, "sources of equations have no nest"
     nest = specialize(source.nest, values)
     operations = count_operations(nest)
-    if operations is not None and operations <= _SMALL:
+    if operations is not None and operations <= _SMALL and source.plan.phases:
         return interpret(source.plan, values, inputs)
     return _lane_outputs(nest, inputs)
 
