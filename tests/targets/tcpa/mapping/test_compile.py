@@ -13,6 +13,7 @@ from tests.targets.tcpa.mapping.programs import counts, example, stencil
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
+from polyloom.modulo.guards.solve import search
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program, parse_mapping
 from polyloom.targets.tcpa.machine import Machine
@@ -157,8 +158,9 @@ def test_at_most_eight_candidates_and_one_valid_for_tiles_of_any_size(symbolic: 
 
 
 def test_same_input_same_configuration() -> None:
-    machine = machine_file.load("unit")
-    assert compile_program(example("jacobi1d"), machine) == mapped("jacobi1d", "unit")
+    first = mapped("jacobi1d", "unit")
+    search.cache_clear()
+    assert compile_program(example("jacobi1d"), machine_file.load("unit")) == first
 
 
 def test_progress_is_told_in_order() -> None:
