@@ -147,7 +147,8 @@ class Interpreter:
             os.mkfifo(printed)
             fork(forks, folder, None, given, printed)
             # Each end of a pipe waits for the other one, so both sides open them in one order.
-            self.given, self.printed = open(given, "wb"), open(printed, "rb")
+            self.given = open(given, "wb")  # noqa: SIM115 (until `close`)
+            self.printed = open(printed, "rb")  # noqa: SIM115 (until `close`)
 
     def run(self, code: str) -> tuple[str, int]:
         """What a block prints, and 0; a process that ends within a block is a failure, too."""

@@ -39,8 +39,8 @@ FEASIBILITY_LIMIT = 5.0
 IMPROVEMENT_LIMIT = 0.3
 """Deterministic effort of one search, in CP-SAT's unit (about a second)."""
 _KEPT = 512
-"""Searches whose answers are kept. A source that is compiled again, for another region, in an editor or in a sweep, asks
-for most of them again, and they are most of a compilation's time."""
+"""Searches whose answers are kept. A source that is compiled again, for another region, in an editor or in a sweep,
+asks for most of them again, and they are most of a compilation's time."""
 
 
 def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quickly: bool = False) -> Solution:
@@ -86,9 +86,9 @@ def _increase_interval(pi: int, highest: int, proved: bool) -> int:
 
 
 def _decide(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, Found | None]:
-    return (
-        search(problem, pi, IMPROVEMENT_LIMIT * improve) if problem.places(pi) <= PLACES else (cp_model.UNKNOWN, None)
-    )
+    if problem.places(pi) > PLACES:
+        return cp_model.UNKNOWN, None
+    return search(problem, pi, IMPROVEMENT_LIMIT if improve else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
