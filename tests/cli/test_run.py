@@ -15,6 +15,7 @@ from tests.cli.conftest import Call
 import polyloom as pl
 from polyloom import api
 from polyloom.frontend.source import Arrays
+from polyloom.modulo.guards.solve import search
 from polyloom.targets.forms import loops
 
 ON = ("--on", "tcpa:paper:1x3")
@@ -124,6 +125,7 @@ def test_a_difference_is_exit_4(call: Call, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_compiling_twice_gives_the_same_bytes(call: Call, scratch: Path) -> None:
     for name in ("one.plsc", "two.plsc"):
+        search.cache_clear()
         assert call("compile", "bits.pla", "--on", "tcpa:paper", "-o", name)[0] == 0
     assert (scratch / "one.plsc").read_bytes() == (scratch / "two.plsc").read_bytes()
 

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 
 import pytest
 
@@ -56,82 +56,66 @@ def steps(page: str) -> Iterator[Step]:
             yield Step(line, f"cat >kernel.h <<'END'\n{body}END\n", False, None)
 
 
-READER = """
-import sys, traceback
-names, status = {"__name__": "__main__"}, 0
-while size := sys.stdin.buffer.readline():
-    try:
-        exec(compile(sys.stdin.buffer.read(int(size)), "<page>", "exec"), names)
-        status = 0
-    except Exception:
-        traceback.print_exc()
-        status = 1
-    sys.stderr.flush()
-    print(f"\\0{status}", flush=True)
-"""
-
-
-class Interpreter:
-    """One Python process for the blocks of a page, which share their names; a marker ends the output of each."""
-
-    def __init__(self, folder: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", READER],
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-
-    def run(self, code: str) -> tuple[str, int]:
-        """What a block prints, and 0; a process that ends within a block is a failure, too."""
-        assert self.process.stdin is not None and self.process.stdout is not None
-        data = code.encode()
-        self.process.stdin.write(b"%d\n%s" % (len(data), data))
-        self.process.stdin.flush()
-        output = b""
-        for line in self.process.stdout:
-            text, marker, status = line.partition(b"\0")
-            output += text
-            if marker:
-                return output.decode(), int(status)
-        return output.decode(), 1
-
-    def close(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-
-
 FORKS = """
-import json, os, sys
+import json, os, sys, traceback
 from polyloom import api
 from polyloom.cli import main
 from polyloom.targets import registry
+
+
+def redirect(given, printed):
+    for number, (name, how) in enumerate(((given, os.O_RDONLY), (printed, os.O_WRONLY | os.O_CREAT))):
+        os.dup2(os.open(name, how), number)
+    os.dup2(1, 2)
+
+
+def run_command(words):
+    try:
+        return main(words)
+    except SystemExit as left:
+        return left.code or 0
+
+
+def run_blocks():
+    names, status = {"__name__": "__main__"}, 0
+    while size := sys.stdin.buffer.readline():
+        try:
+            exec(compile(sys.stdin.buffer.read(int(size)), "<page>", "exec"), names)
+            status = 0
+        except Exception:
+            traceback.print_exc()
+            status = 1
+        sys.stderr.flush()
+        print(f"\\0{status}", flush=True)
+    return status
+
+
 list(registry.load_targets())
 for line in sys.stdin:
-    folder, words, path = json.loads(line)
+    folder, words, given, printed = json.loads(line)
     if not (child := os.fork()):
         os.chdir(folder)
-        for number, (name, how) in enumerate(((os.devnull, os.O_RDONLY), (path, os.O_WRONLY | os.O_CREAT))):
-            os.dup2(os.open(name, how), number)
-        os.dup2(1, 2)
+        redirect(given, printed)
+        # What this process has read of its own requests is not read by the blocks of a page.
+        sys.stdin = open(0, closefd=False)
+        status = 1
         try:
-            status = main(words)
-        except SystemExit as left:
-            status = left.code or 0
-        sys.stdout.flush()
-        os._exit(status)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+            status = run_blocks() if words is None else run_command(words)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    print(0 if words is None else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-"""A process that has loaded every target, and is forked for each command; what that prints goes to a file."""
-PLAIN = re.compile(r"polyloom [^|;&<>$`*?\\\n]*\n")
+"""A process that has loaded every target, and is forked for each command and for the blocks of each page."""
+PLAIN = re.compile(r"polyloom (?:[^|;&<>$`*?\\\n']|'[^'\n]*')*\n")
 """A command that needs no shell."""
+Forks = subprocess.Popen[str]
 
 
 @pytest.fixture(scope="module")
-def forks() -> Iterator[subprocess.Popen[str]]:
+def forks() -> Iterator[Forks]:
     words = [sys.executable, "-c", FORKS]
     process = subprocess.Popen(words, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield process
@@ -139,13 +123,51 @@ def forks() -> Iterator[subprocess.Popen[str]]:
     assert process.returncode == 0
 
 
-def forked(forks: subprocess.Popen[str], words: Sequence[str], folder: Path) -> tuple[str, int]:
-    """What `polyloom` prints for these words, both streams together, and its exit code."""
+def fork(forks: Forks, folder: Path, words: Sequence[str] | None, given: str, printed: str) -> int:
+    """Exit code of a command, or 0 for a process that reads blocks from `given`."""
     assert forks.stdin is not None and forks.stdout is not None
+    print(json.dumps([str(folder), words, given, printed]), file=forks.stdin, flush=True)
+    return int(forks.stdout.readline())
+
+
+def forked(forks: Forks, words: Sequence[str], folder: Path) -> tuple[str, int]:
+    """What `polyloom` prints for these words, both streams together, and its exit code."""
     with NamedTemporaryFile() as printed:
-        print(json.dumps([str(folder), list(words), printed.name]), file=forks.stdin, flush=True)
-        status = int(forks.stdout.readline())
+        status = fork(forks, folder, list(words), os.devnull, printed.name)
         return printed.read().decode(), status
+
+
+class Interpreter:
+    """One Python process for the blocks of a page, which share their names; a marker ends the output of each."""
+
+    def __init__(self, forks: Forks, folder: Path) -> None:
+        with TemporaryDirectory() as pipes:
+            given, printed = (os.path.join(pipes, name) for name in ("given", "printed"))
+            os.mkfifo(given)
+            os.mkfifo(printed)
+            fork(forks, folder, None, given, printed)
+            # Each end of a pipe waits for the other one, so both sides open them in one order.
+            self.given = open(given, "wb")  # noqa: SIM115 (until `close`)
+            self.printed = open(printed, "rb")  # noqa: SIM115 (until `close`)
+
+    def run(self, code: str) -> tuple[str, int]:
+        """What a block prints, and 0; a process that ends within a block is a failure, too."""
+        data = code.encode()
+        self.given.write(b"%d\n%s" % (len(data), data))
+        self.given.flush()
+        output = b""
+        for line in self.printed:
+            text, marker, status = line.partition(b"\0")
+            output += text
+            if marker:
+                return output.decode(), int(status)
+        return output.decode(), 1
+
+    def close(self) -> None:
+        self.given.close()
+        # It ends when its last block has.
+        assert self.printed.read() == b""
+        self.printed.close()
 
 
 def environment() -> dict[str, str]:
@@ -173,12 +195,12 @@ def matches(expected: str, got: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page(page: Path, tmp_path: Path, forks: subprocess.Popen[str]) -> None:
+def test_page(page: Path, tmp_path: Path, forks: Forks) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     interpreter: Interpreter | None = None
     for step in steps(page.read_text(encoding="utf-8")):
         if step.is_python:
-            interpreter = interpreter or Interpreter(tmp_path)
+            interpreter = interpreter or Interpreter(forks, tmp_path)
             output, status = interpreter.run(step.code)
         elif PLAIN.fullmatch(step.code):
             output, status = forked(forks, shlex.split(step.code)[1:], tmp_path)
@@ -194,16 +216,18 @@ def test_page(page: Path, tmp_path: Path, forks: subprocess.Popen[str]) -> None:
         interpreter.close()
 
 
-def test_a_forked_command_is_like_any_other(tmp_path: Path, forks: subprocess.Popen[str]) -> None:
+def test_a_forked_command_is_like_any_other(tmp_path: Path, forks: Forks) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for line in ("run examples/bits.pla N=many", "show examples/bits.pla", "run --help", "explain"):
         assert forked(forks, line.split(), tmp_path) == run(["polyloom", *line.split()], tmp_path)
     assert forked(forks, ["run", "examples/bits.pla"], tmp_path)[1] == 1
     assert not PLAIN.fullmatch("polyloom show a.plsc | head -1\n")
+    assert PLAIN.fullmatch("polyloom select 'c ? a : -b' --isa rv64i_zicond\n")
+    assert not PLAIN.fullmatch("polyloom select 'c ? a : -b' > kept\n")
 
 
-def test_blocks_of_a_page_share_their_names(tmp_path: Path) -> None:
-    interpreter = Interpreter(tmp_path)
+def test_blocks_of_a_page_share_their_names(tmp_path: Path, forks: Forks) -> None:
+    interpreter = Interpreter(forks, tmp_path)
     assert interpreter.run("a = 1\nprint(a)\n") == ("1\n", 0)
     assert interpreter.run("print(a + 1, end='')\n") == ("2", 0)
     assert interpreter.run("import sys\nprint(b, file=sys.stderr)")[1] == 1

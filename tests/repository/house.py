@@ -15,7 +15,7 @@ import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -43,12 +43,15 @@ Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function, class or module: its name, its place, whether it is a property, and its docstring."""
+    """A function, class or module: its name, its place, whether it is a property, its docstring; its line, 0 for a
+    module, and where its docstring begins."""
 
     name: str
     place: str
     kind: str
     docstring: str
+    line: int = 0
+    documented: tuple[int, int] | None = None
 
 
 def participle(word: str) -> bool:
@@ -72,18 +75,36 @@ def definitions(folder: Path = PACKAGE) -> Iterator[Definition]:
     """Every module, class and function of a folder."""
     for file in sorted(folder.rglob("*.py")):
         place = str(file.relative_to(folder))
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        yield Definition(file.parent.name if file.stem == "__init__" else file.stem, place, "module", _docstring(tree))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                yield Definition(node.name, f"{place}:{node.lineno}", "class", _docstring(node))
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                kind = "property" if any("property" in ast.unparse(d) for d in node.decorator_list) else "function"
-                yield Definition(node.name, f"{place}:{node.lineno}", kind, _docstring(node))
+        for own in _scopes(file):
+            yield replace(own, place=f"{place}:{own.line}" if own.line else place)
 
 
-def _docstring(node: Scope) -> str:
-    return ast.get_docstring(node) or ""
+@cache
+def _scopes(file: Path) -> tuple[Definition, ...]:
+    """Module, classes and functions of a file, without their place."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    found = [_definition(tree, file.parent.name if file.stem == "__init__" else file.stem, "module", 0)]
+    for node in _statements(tree):
+        if isinstance(node, ast.ClassDef):
+            found.append(_definition(node, node.name, "class", node.lineno))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            kind = "property" if any("property" in ast.unparse(d) for d in node.decorator_list) else "function"
+            found.append(_definition(node, node.name, kind, node.lineno))
+    return tuple(found)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Statements within statements: nothing is defined in expressions, which are nine nodes of ten."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            yield node
+            yield from _statements(node)
+
+
+def _definition(node: Scope, name: str, kind: str, line: int) -> Definition:
+    text = ast.get_docstring(node)
+    begin = None if text is None else (node.body[0].lineno, node.body[0].col_offset)
+    return Definition(name, "", kind, text or "", line, begin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +120,7 @@ class Sizes:
 def sizes(file: Path) -> Sizes:
     """Sizes of a file, by one pass of the tokenizer."""
     text = file.read_text(encoding="utf-8")
-    scopes = (n for n in ast.walk(ast.parse(text)) if isinstance(n, Scope) and ast.get_docstring(n) is not None)
-    docstrings = {(n.body[0].lineno, n.body[0].col_offset) for n in scopes}
+    docstrings = {d.documented for d in _scopes(file)}
     found = list(tokenize.generate_tokens(io.StringIO(text).readline))
     counted = sum(t.type not in LAYOUT and t.start not in docstrings for t in found)
     commented = sum(t.type == tokenize.COMMENT and _gives_reason(t.string) for t in found)

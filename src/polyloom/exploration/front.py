@@ -49,11 +49,12 @@ def problem_key(row: Row, problem: Sequence[str]) -> tuple[Hashable, ...]:
 
 
 def _undominated_rows(rivals: list[tuple[Cost, int, Row]]) -> list[tuple[int, Row]]:
-    """Sorted by cost, a row can only be beaten by one before it that is on the front."""
+    """Sorted by cost, a row can only be beaten by one before it that is on the front: of two objectives by the last,
+    which has the least of the second (Kung, Luccio and Preparata 1975, section 2)."""
     kept: list[Cost] = []
     found: list[tuple[int, Row]] = []
     for own, number, row in sorted(rivals, key=lambda each: each[:2]):
-        if not any(_dominates(other, own) for other in kept):
+        if not any(_dominates(other, own) for other in (kept if len(own) > 2 else kept[-1:])):
             # Equal costs stand beside each other in the order: one representative suffices for the comparisons.
             if not kept or kept[-1] != own:
                 kept.append(own)

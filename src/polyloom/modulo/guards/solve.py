@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.modulo.cp_sat import cp_model, solver
@@ -37,6 +38,9 @@ STRIDE = 16
 FEASIBILITY_LIMIT = 5.0
 IMPROVEMENT_LIMIT = 0.3
 """Deterministic effort of one search, in CP-SAT's unit (about a second)."""
+_KEPT = 512
+"""Searches whose answers are kept. A source that is compiled again, for another region, in an editor or in a sweep,
+asks for most of them again, and they are most of a compilation's time."""
 
 
 def solve(problem: Guarded, *, at_least: int = 1, limit: int | None = None, quickly: bool = False) -> Solution:
@@ -82,7 +86,9 @@ def _increase_interval(pi: int, highest: int, proved: bool) -> int:
 
 
 def _decide(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, Found | None]:
-    return _search(problem, pi, improve) if problem.places(pi) <= PLACES else (cp_model.UNKNOWN, None)
+    if problem.places(pi) > PLACES:
+        return cp_model.UNKNOWN, None
+    return search(problem, pi, IMPROVEMENT_LIMIT if improve else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +106,19 @@ Found = tuple[tuple[int, ...], tuple[int, ...]]
 """(start, unit)"""
 
 
-def _search(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, Found | None]:
-    """Lexicographic optimization: decide pi, then improve the schedule objective by objective; each result binds the
-    objectives after it.
+@lru_cache(_KEPT)
+def search(problem: Guarded, pi: int, effort: float) -> tuple[cp_model.CpSolverStatus, Found | None]:
+    """Lexicographic optimization: decide pi, then improve the schedule objective by objective, each with this effort
+    (CP-SAT's deterministic time); each result binds the objectives after it. A function of its arguments, so its
+    answers are kept.
     """
     m = _build_model(problem, pi)
-    search = solver(FEASIBILITY_LIMIT)
-    status = search.solve(m.model)
+    satisfied = solver(FEASIBILITY_LIMIT)
+    status = satisfied.solve(m.model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return status, None
-    found = _read_solution(problem, m, search)
-    for objective in _objectives(problem, m, pi) if improve else ():
+    found = _read_solution(problem, m, satisfied)
+    for objective in _objectives(problem, m, pi) if effort else ():
         m.model.minimize(objective)
         # The last solution starts the next search: it satisfies all constraints, and improving from it is quick.
         m.model.clear_hints()
@@ -118,10 +126,10 @@ def _search(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolver
             m.model.add_hint(variable, value)
         for (i, u, s), literal in m.places.items():
             m.model.add_hint(literal, found[1][i] == u and found[0][i] % pi == s)
-        search = solver(IMPROVEMENT_LIMIT)
-        if search.solve(m.model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            found = _read_solution(problem, m, search)
-            m.model.add(objective <= round(search.objective_value))
+        improved = solver(effort)
+        if improved.solve(m.model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            found = _read_solution(problem, m, improved)
+            m.model.add(objective <= round(improved.objective_value))
     return status, found
 
 
@@ -158,9 +166,9 @@ def _build_model(problem: Guarded, pi: int) -> _Model:
     return _Model(model, places, start, ready, horizon)
 
 
-def _read_solution(problem: Guarded, m: _Model, search: cp_model.CpSolver) -> Found:
-    unit = {i: u for (i, u, _), literal in m.places.items() if search.boolean_value(literal)}
-    return tuple(search.value(s) for s in m.start), tuple(unit[i] for i in range(len(problem.operations)))
+def _read_solution(problem: Guarded, m: _Model, solved: cp_model.CpSolver) -> Found:
+    unit = {i: u for (i, u, _), literal in m.places.items() if solved.boolean_value(literal)}
+    return tuple(solved.value(s) for s in m.start), tuple(unit[i] for i in range(len(problem.operations)))
 
 
 def _objectives(problem: Guarded, m: _Model, pi: int) -> Iterator[cp_model.LinearExprT]:

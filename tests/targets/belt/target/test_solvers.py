@@ -43,7 +43,7 @@ def test_the_better_one_is_kept(member: str) -> None:
             assert best is not None and best == min(x for x in (exact, torus) if x is not None), loop.name
 
 
-@pytest.mark.parametrize(("member", "most"), [("gold", 1.03), ("silver", 1.06)])
+@pytest.mark.parametrize(("member", "most"), [pytest.param("gold", 1.03, marks=pytest.mark.long), ("silver", 1.06)])
 def test_the_mean_interval_over_its_bound(member: str, most: float) -> None:
     facts = [f for loop in loops() for f in compiled_facts(loop, f"belt:{member}")["loops"] if f["pipelined"]]
     assert len(facts) >= 60

@@ -8,12 +8,9 @@ changes.
 from __future__ import annotations
 
 import pytest
+from tests.targets.tcpa.end_to_end.test_examples import mapped
 from tests.targets.tcpa.instantiate.library import instantiate
 
-from polyloom.cli.examples import path
-from polyloom.frontend.pla import load
-from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.words.symbolic import Symbolic
 
 SIDES = (4, 8, 32)
@@ -30,7 +27,7 @@ def _planar(symbolic: Symbolic) -> int:
 @pytest.mark.parametrize("member", ["unit", "wide"])
 @pytest.mark.parametrize(("name", "perfect", "imperfect"), [("fir", 9, 9), ("matmul", 2, 4), ("conv", 4, 4)])
 def test_classes_do_not_grow(name: str, member: str, perfect: int, imperfect: int) -> None:
-    symbolic = compile_program(load(path(name)), machine_file.load(member))
+    symbolic = mapped(name, member)
     for missing, limit in ((0, perfect), (1, imperfect)):
         counts = [
             len(
@@ -50,5 +47,5 @@ def test_classes_do_not_grow(name: str, member: str, perfect: int, imperfect: in
 
 @pytest.mark.parametrize("member", ["unit", "wide"])
 def test_bits_has_one_class_on_perfect_tilings(member: str) -> None:
-    symbolic = compile_program(load(path("bits")), machine_file.load(member))
+    symbolic = mapped("bits", member)
     assert {len(instantiate(symbolic, {"N": 8 * side}, 1, side).classes) for side in SIDES} == {1}

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from random import Random
 
 import pytest
@@ -14,13 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import Golden
 from tests.fuzz import damage
-from tests.targets.tcpa.end_to_end.run import compiled
+from tests.targets.tcpa.end_to_end.test_examples import mapped
 
 from polyloom import api
-from polyloom.cli.examples import folder
 from polyloom.diagnostics import INFEASIBLE, INPUT, INTERNAL, USAGE, PolyloomError
-from polyloom.frontend.pla import load
-from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run import program
 from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.words import symbolic_file
@@ -28,11 +24,6 @@ from polyloom.targets.tcpa.words.symbolic import Row, Symbolic
 
 SEEDS = (("bits", "paper"), ("fir", "unit"), ("matvec", "wide"))
 REGIONS = ((1, 1), (1, 3), (2, 2), (3, 2))
-
-
-@cache
-def mapped(name: str, member: str) -> Symbolic:
-    return compiled(load(folder() / f"{name}.pla"), machine_file.load(member))
 
 
 def _candidates(symbolic: Symbolic, **changes: object) -> Symbolic:

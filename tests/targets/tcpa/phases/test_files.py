@@ -24,6 +24,7 @@ from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.ir.operations import ELEMENT_TYPES
 from polyloom.ir.pla import Array
+from polyloom.modulo.guards.solve import search
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.targets.tcpa.words import symbolic_file
 from polyloom.targets.tcpa.words.phases import phase_file, stages
@@ -149,6 +150,7 @@ def test_arrays_of_phases_are_those_of_the_kernel(files: dict[str, bytes]) -> No
 
 
 def test_compiling_twice_gives_the_same_bytes(files: dict[str, bytes]) -> None:
+    search.cache_clear()
     assert pl.compile(ATAX.plan, on="tcpa:wide").data == files["atax.plsc"]
 
 

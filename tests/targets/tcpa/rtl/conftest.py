@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulators of 2x2 elements of `tiny.toml` and of `floats.toml`, built once."""
+"""Simulators of 2x2 elements of `tiny.toml` and of `floats.toml`, kept until what they are made of changes."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.build_cache import kept_program
 
-from polyloom import temporary
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.rtl.circuit import Circuit, build_circuit, check_circuit
 from polyloom.targets.tcpa.rtl.simulator import TOOL, Simulator, build_simulator
+from polyloom.targets.tcpa.rtl.verilog_files import LIBRARY, verilog_files
 
 TINY = Path(__file__).with_name("tiny.toml")
 FLOATS = Path(__file__).with_name("floats.toml")
+SOURCES = LIBRARY.parent
 
 
 def tiny_circuit(path: Path = TINY) -> Circuit:
@@ -24,18 +27,34 @@ def tiny_circuit(path: Path = TINY) -> Circuit:
     return build_circuit(machine, 2, 2)
 
 
-def _build(path: Path) -> Iterator[Simulator]:
+def _parts(circuit: Circuit) -> Iterator[str | bytes]:
+    """Whatever decides the simulator of a circuit: the Verilog, the sizes of its ports, what compiles it."""
+    for name, text in verilog_files(circuit).items():
+        yield from (name, text)
+    yield repr((circuit.rows, circuit.columns, len(circuit.machine.units), len(circuit.lanes), circuit.ports))
+    for path in sorted((Path(__file__), *SOURCES.glob("*.py"), *SOURCES.glob("*.cpp"), *SOURCES.glob("*.h"))):
+        yield path.read_bytes()
+    for tool in (TOOL, "g++"):
+        yield subprocess.run([tool, "--version"], capture_output=True).stdout
+
+
+def _build(path: Path, optimization: int) -> Simulator:
     if shutil.which(TOOL) is None:
         pytest.skip(f"{TOOL} is not installed")
-    with temporary.temporary_folder() as folder:
-        yield build_simulator(tiny_circuit(path), folder)
+    circuit = tiny_circuit(path)
+
+    def build(folder: Path) -> Path:
+        return build_simulator(circuit, folder, optimization).program
+
+    return Simulator(circuit, kept_program(path.stem, _parts(circuit), build), 0.0)
 
 
 @pytest.fixture(scope="session")
-def simulator() -> Iterator[Simulator]:
-    yield from _build(TINY)
+def simulator() -> Simulator:
+    # Optimizing takes longer than all runs that are faster then.
+    return _build(TINY, 0)
 
 
 @pytest.fixture(scope="session")
-def float_simulator() -> Iterator[Simulator]:
-    yield from _build(FLOATS)
+def float_simulator() -> Simulator:
+    return _build(FLOATS, 1)

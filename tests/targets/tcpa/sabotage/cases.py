@@ -3,16 +3,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
+from tests.targets.tcpa.end_to_end.test_examples import FOLDER, mapped
 
-from tests.targets.tcpa.end_to_end.run import compiled
-
-from polyloom.frontend.pla import load
-from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.words.symbolic import Symbolic
-
-FOLDER = Path(__file__).parents[4] / "examples"
+__all__ = ["CASES", "FOLDER", "Case", "mapped"]
 Case = tuple[str, str, dict[str, int], tuple[int, int]]
 CASES: tuple[Case, ...] = (
     ("bits", "paper", {"N": 7}, (1, 3)),
@@ -28,8 +21,3 @@ CASES: tuple[Case, ...] = (
     ("matvec", "unit", {"N": 0, "M": 3}, (2, 2)),
 )
 """Program, machine, parameters, region: full, partial and empty tiles, one element, no iteration at all."""
-
-
-@cache
-def mapped(name: str, member: str) -> Symbolic:
-    return compiled(load(FOLDER / f"{name}.pla"), machine_file.load(member))

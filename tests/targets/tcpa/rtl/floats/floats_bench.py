@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -27,9 +27,22 @@ FOLDER = Path(__file__).parent
 _OPTIONS = ("-fno-gate", "--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast")
 
 
+def _sources() -> list[Path]:
+    return [FOLDER / "bench.v", FOLDER / "bench.cpp", *sorted(verilog_files.LIBRARY.glob("floats/*.v"))]
+
+
+def bench_parts() -> Iterator[bytes]:
+    """Whatever decides the program: its sources, this file, which has the flags, and the tools."""
+    for path in (*_sources(), Path(__file__)):
+        yield path.name.encode()
+        yield path.read_bytes()
+    for tool in ("verilator", "g++"):
+        yield subprocess.run([tool, "--version"], capture_output=True).stdout
+
+
 def build_bench(folder: Path, *forms: Format, replaced: Mapping[str, str] | None = None) -> Path:
     """The program of bench.cpp for some of the formats; `replaced` are texts in the place of those of the library."""
-    for path in (FOLDER / "bench.v", FOLDER / "bench.cpp", *verilog_files.LIBRARY.glob("floats/*.v")):
+    for path in _sources():
         shutil.copy(path, folder)
     for name, text in (replaced or {}).items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -45,7 +58,7 @@ def build_bench(folder: Path, *forms: Format, replaced: Mapping[str, str] | None
         "--Mdir",
         "built",
     ]
-    levels = "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1"
+    levels = "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O1"
     command += [*_OPTIONS, "-CFLAGS", "-std=c++17", "-MAKEFLAGS", levels, "bench.v", "bench.cpp"]
     command.append(f"-GFORMATS={sum(1 << form.number for form in forms)}")
     subprocess.run(command, cwd=folder, check=True, capture_output=True)

@@ -6,12 +6,12 @@ corners.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.targets.tcpa.rtl.floats.floats_bench import all_words, build_bench, run_bench
+from tests.build_cache import kept_program
+from tests.targets.tcpa.rtl.floats.floats_bench import all_words, bench_parts, build_bench, run_bench
 from tests.targets.tcpa.rtl.floats.golden_floats import (
     BINARY,
     E4M3,
@@ -27,28 +27,26 @@ from tests.targets.tcpa.rtl.floats.golden_floats import (
     of_integers,
 )
 
-from polyloom import temporary
-
 SMALL = (E4M3, E5M2)
 QUICK = (E4M3, F32)
 """A build of all takes long."""
 
 
-def _bench(*forms: Format) -> Iterator[Path]:
+def _bench(*forms: Format) -> Path:
     if shutil.which("verilator") is None:
         pytest.skip("verilator is not installed")
-    with temporary.temporary_folder() as folder:
-        yield build_bench(folder, *forms)
+    name = "-".join(("floats", *(form.name for form in forms)))
+    return kept_program(name, bench_parts(), lambda folder: build_bench(folder, *forms))
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Path]:
-    yield from _bench(*QUICK)
+def bench() -> Path:
+    return _bench(*QUICK)
 
 
 @pytest.fixture(scope="module")
-def long_bench() -> Iterator[Path]:
-    yield from _bench(E4M3, E5M2, F16, F32)
+def long_bench() -> Path:
+    return _bench(E4M3, E5M2, F16, F32)
 
 
 def _check(bench: Path, form: Format, operation: str, a: Words, b: Words) -> None:
