@@ -94,6 +94,11 @@ def test_the_code_follows_the_counts(tmp_path: Path, on: str) -> None:
 
 def test_a_text_shows_a_part_of_a_long_loop() -> None:
     shown = run_text.loop([Line("add", 3), *[Line("fence", 3, "orders stores")] * 60]).split("\n")
-    assert shown[:3] == ["Hottest loop", "  add    # line 3", "  fence  # line 3 (orders stores)"]
-    assert shown[-1] == "  and 13 more: `polyloom show`"
+    assert [line.split() for line in shown[:4]] == [
+        ["Hottest", "loop"],
+        ["code", "line", "why", "it", "was", "added"],
+        ["add", "3"],
+        ["fence", "3", "orders", "stores"],
+    ]
+    assert shown[-1].split("  ")[1] == "and 13 more: `polyloom show`"
     assert run_text.loop([]) == ""

@@ -126,10 +126,10 @@ def run(placed: Placed, subject: Subject, task: Task, reassociate: bool, progres
         else {}
     )
     account = None if target.account is None else target.account(instance.program, execution)
+    # Loops have names in this text alone: a program tells lines.
     if account is not None:
         account = account.with_loops(find_loops(dict(subject.texts), account.file))
-        execution = replace(execution, hot_lines=account.hot_lines)
-    costs = _costs(instance, execution)
+    costs = _costs(instance, execution.locate(account))
     reason = costs.arithmetic or (REASSOCIATED if reassociate else None)
     return Row(
         placed.on,

@@ -112,9 +112,9 @@ def _with_prints(found: tuple[Diagnostic, ...], read: Callable[[], object]) -> t
     """Findings of a function with those of what it prints, which is read where it has no errors of its own. Prints of
     what is no loop nest are not shown, so that only those that never can be are wrong.
     """
-    if any(each.exit_code for each in found):
-        return found
-    return (*found, *(each for each in _findings(read) if not found or each.code == "PL1510"))
+    # Of a wrong function the prints are wrong for the same reason.
+    prints = () if any(each.exit_code for each in found) else _findings(read)
+    return (*found, *(each for each in prints if not found or each.code == "PL1510"))
 
 
 def _findings(read: Callable[[], object]) -> tuple[Diagnostic, ...]:

@@ -51,18 +51,11 @@ def page(
 
 def loop(lines: Sequence[Line]) -> str:
     """Section of the machine's code of the source's hottest loop, with the line that each of its lines comes from."""
-    if not lines:
-        return ""
-    shown = lines[:_LONGEST]
-    width = max(len(line.text) for line in shown)
-    rows = [f"  {line.text:{width}}{_place(line)}".rstrip() for line in shown]
-    rest = [f"  and {len(lines) - _LONGEST} more: `polyloom show`"] if len(lines) > _LONGEST else []
-    return "\n".join(["Hottest loop", *rows, *rest])
-
-
-def _place(line: Line) -> str:
-    told = " ".join([*([f"line {line.line}"] if line.line else []), *([f"({line.reason})"] if line.reason else [])])
-    return f"  # {told}" if told else ""
+    rows = [(line.text, str(line.line or ""), line.reason) for line in lines[:_LONGEST]]
+    # A program of many lines is listed by its own verb.
+    rest = [(f"and {len(lines) - _LONGEST} more: `polyloom show`", "", "")] if len(lines) > _LONGEST else []
+    table = Table("Hottest loop", ("code", "line", "why it was added"), (*rows, *rest))
+    return "\n".join(_table(table)) if lines else ""
 
 
 def list_titles(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:

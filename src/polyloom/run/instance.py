@@ -374,7 +374,7 @@ class Result:
     @cached_property
     def _made(self) -> tuple[Report, ...]:
         """Views of the target, without texts of sources, of the hottest loop where cycles are counted."""
-        return self._reports(_locate(self.execution, self._with_loops(self._first_account)))
+        return self._reports(self.execution.locate(self._with_loops(self._first_account)))
 
     def _reports(self, execution: Execution) -> tuple[Report, ...]:
         report = self.instance.target.report
@@ -524,7 +524,7 @@ class Result:
         costs = self.instance.target.costs
         if costs is None or any(view.operations for view in self.views):
             return Costs()
-        return costs(self.instance.program, _locate(self._counted[0], self.account))
+        return costs(self.instance.program, self._counted[0].locate(self.account))
 
     @property
     def _source(self) -> tuple[str, str] | None:
@@ -551,11 +551,6 @@ def trace_warning(trace: Trace) -> tuple[Diagnostic, ...]:
     """Warning of a trace that has not all of a run."""
     help = "the outputs and figures are those of the whole run; a smaller size has a whole trace"
     return (Diagnostic("PL0823", trace.notice, 0, help=help),) if trace.notice else ()
-
-
-def _locate(execution: Execution, account: Account | None) -> Execution:
-    """Execution with the lines of the source's hottest loop."""
-    return execution if account is None else replace(execution, hot_lines=account.hot_lines)
 
 
 def _notice_row(trace: Trace) -> list[tuple[str, str]]:

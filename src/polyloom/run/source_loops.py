@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-_C_LOOP: Final = re.compile(r"\b(?:for|while|do)\b")
-_MLIR_LOOP: Final = re.compile(r"(?<=\.)(?:for|forall|parallel|while)\b")
+# C, and the operations of MLIR: affine.for, scf.forall and the like.
+_LOOP: Final = re.compile(r"\b(?:for|while|do)\b|(?<=\.)(?:forall|parallel)\b")
 _SPACE: Final = re.compile(r"^\s*for\b", re.MULTILINE)
 _SKIPPED: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _COUNTER: Final = re.compile(r"for\s*\(\s*(?:[\w\s]*?\b)?(\w+)\s*=|\w+\s*\(?(%\w+)")
@@ -45,10 +45,8 @@ def _list_loops(text: str, ending: str) -> Iterator[Span]:
             yield from _python_loops(text)
         case "pla":
             yield from _iteration_space(text)
-        case "mlir":
-            yield from _brace_loops(text, _MLIR_LOOP)
-        case "c" | "h" | "cpp":
-            yield from _brace_loops(text, _C_LOOP)
+        case "c" | "h" | "cpp" | "mlir":
+            yield from _brace_loops(text)
         case _:
             pass
 
@@ -71,11 +69,11 @@ def _python_loops(text: str) -> Iterator[Span]:
             yield node.lineno, node.end_lineno, counter
 
 
-def _brace_loops(text: str, loop: re.Pattern[str]) -> Iterator[Span]:
+def _brace_loops(text: str) -> Iterator[Span]:
     """Loops of C or MLIR, from their keyword to the end of their statement."""
     # Comments and strings become spaces, so that offsets and lines stay.
     plain = _SKIPPED.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
-    for keyword in loop.finditer(plain):
+    for keyword in _LOOP.finditer(plain):
         end = _statement_end(plain, keyword.end())
         named = _COUNTER.match(plain, keyword.start())
         first, last = plain.count("\n", 0, keyword.start()) + 1, plain.count("\n", 0, end) + 1

@@ -268,6 +268,7 @@ class _Reader:
         if not isinstance(assign.value, Index) or not assign.value.value.symbols <= known.keys():
             return value
         exact = assign.value.value.evaluate(known)
+        # What is equal keeps its type, which conversions of C ask for.
         return value if value == exact else exact
 
     def _store(self) -> None:

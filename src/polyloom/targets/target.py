@@ -9,7 +9,7 @@ compiles once for all parameter values, and its file is instantiated; another on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NoReturn, TypeVar
 
 from polyloom.diagnostics import USAGE, Diagnostic, PolyloomError
@@ -60,6 +60,10 @@ class Execution:
     hot_lines: frozenset[int] = frozenset()
     """Lines of the source's hottest loop by the account (`Account.hot_lines`), for the target's own `report` and
     `costs`, which show the machine's code of it; empty where there is no account."""
+
+    def locate(self, account: Account | None) -> Execution:
+        """Execution with the lines of the hottest loop of its account."""
+        return self if account is None else replace(self, hot_lines=account.hot_lines)
 
 
 @dataclass(frozen=True, slots=True)

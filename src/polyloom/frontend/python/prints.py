@@ -7,15 +7,13 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from types import FunctionType
-from typing import Any, Final
+from typing import Any
 
 from polyloom.frontend.prints import Print, local_name
 from polyloom.frontend.python.syntax_tree import Text
 from polyloom.ir.library import LARGEST_POWER
 
 _Make = Callable[[int, ast.Call], list[ast.stmt]]
-_BITS: Final = 64
-"""Of bases that are raised here; larger numbers are of no type, so that they are refused as they are."""
 
 
 def is_builtin_print(function: FunctionType, node: ast.FunctionDef) -> bool:
@@ -108,8 +106,9 @@ class _FoldedPowers(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         super().generic_visit(node)
         match node:
+            # A larger base is of no type, so that it is refused as it is.
             case ast.BinOp(ast.Constant(int(base)), ast.Pow(), ast.Constant(int(exponent))) if (
-                0 <= exponent <= LARGEST_POWER and base.bit_length() <= _BITS
+                0 <= exponent <= LARGEST_POWER and base.bit_length() <= 64
             ):
                 return ast.copy_location(ast.Constant(base**exponent), node)
             case _:

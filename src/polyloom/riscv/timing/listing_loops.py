@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from polyloom.ir.ssa import NOWHERE
 from polyloom.riscv.source_lines import Lines
 
 _LINE: Final = re.compile(r"^ *([0-9a-f]+): [0-9a-f]+ +(\S+)(.*)$")
@@ -27,27 +28,21 @@ def hottest_loop(listing: str, cycles: Mapping[int, int], places: Lines, hot: Co
     """Machine's code of a source loop whose lines are `hot`: of the loops of the listing the one whose own addresses,
     outside of loops within it, have the most cycles on these lines; without such a loop, all code of them that ran.
     """
-    lines = [(int(found[1], 16), found[2], found[3], found[0]) for found in _instruction_lines(listing)]
-    counted = {address: n for address, n in cycles.items() if n and _line(places, address) in hot}
-    loops = [[(lines[n][0], lines[n][3]) for n in own] for own in _own_lines([line[:3] for line in lines])]
-    best = max(
-        loops, key=lambda loop: sum(counted.get(address, 0) for address, _ in loop), default=list[tuple[int, str]]()
-    )
+    lines = list(_instruction_lines(listing))
+    code = [(int(line[1], 16), line[0]) for line in lines]
+    counted = {address: n for address, n in cycles.items() if n and (places.at(address) or NOWHERE).line in hot}
+    # What inner loops do is theirs, so that the cycles of a loop are those of its source loop.
+    loops = [[code[n] for n in own] for own in _own_lines(lines)]
+    best = max(loops, key=lambda loop: sum(counted.get(address, 0) for address, _ in loop), default=Code())
     if any(address in counted for address, _ in best):
         return best
-    # Loops of few iterations are unrolled whole.
-    return [(address, text) for address, _, _, text in lines if address in counted]
+    # Loops of few iterations are written out whole.
+    return [line for line in code if line[0] in counted]
 
 
-def _line(places: Lines, address: int) -> int:
-    """Line as accounts have it, 0 where it is not known."""
-    place = places.at(address)
-    return 0 if place is None else place.line
-
-
-def _own_lines(code: Sequence[tuple[int, str, str]]) -> Iterator[list[int]]:
+def _own_lines(lines: Sequence[re.Match[str]]) -> Iterator[list[int]]:
     """Line numbers of each loop without those of loops within it."""
-    loops = _backward_edges(code)
+    loops = _backward_edges(lines)
     for loop in loops:
         inner = {n for other in loops if other != loop and _contains_loop(other, loop) for n in other}
         yield [n for n in loop if n not in inner]
@@ -63,16 +58,16 @@ def _contains_loop(inner: range, outer: range) -> bool:
     return inner.start >= outer.start and inner.stop <= outer.stop
 
 
-def _backward_edges(code: Sequence[tuple[int, str, str]]) -> list[range]:
+def _backward_edges(lines: Sequence[re.Match[str]]) -> list[range]:
     """Line ranges from the goal of each branch backwards to the branch."""
-    place = {address: n for n, (address, _, _) in enumerate(code)}
+    place = {int(line[1], 16): n for n, line in enumerate(lines)}
     ends = list[range]()
-    for n, (address, mnemonic, operands) in enumerate(code):
+    for n, line in enumerate(lines):
         # b..., j, c.b..., c.j: all branches and jumps of the standard mnemonics, and no other instruction with a
         # negative last operand.
-        is_branch = mnemonic.removeprefix("c.")[0] in "bj"
-        offset = _TARGET.search(operands.split("#")[0].strip()) if is_branch else None
-        first = place.get(address + int(offset[1])) if offset is not None else None
+        is_branch = line[2].removeprefix("c.")[0] in "bj"
+        offset = _TARGET.search(line[3].split("#")[0].strip()) if is_branch else None
+        first = place.get(int(line[1], 16) + int(offset[1])) if offset is not None else None
         if first is not None:
             ends.append(range(first, n + 1))
     return ends

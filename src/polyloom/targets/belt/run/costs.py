@@ -60,7 +60,7 @@ def costs(program: Program, execution: Execution) -> Costs:
         # At most one access of a whole vector per slot and bundle.
         bandwidth=float(slots * file.machine.vector),
         code_bytes=len(belt_file.parts(program.data).code),
-        loop=() if hot is None else tuple(_loop_lines(hot.bundles)),
+        loop=() if hot is None else tuple(_loop_lines(hot[0].bundles[hot[1] : hot[2]])),
         stated=stated_figures.read_stated(str(program.place or "")),
     )
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.run import facts
-from polyloom.targets.belt.run.hot_code import Code, hottest_code
+from polyloom.targets.belt.run.hot_code import hottest_code
 from polyloom.targets.belt.run.model import Event, Run
 from polyloom.targets.belt.words import belt_file
 from polyloom.targets.belt.words.conasm import issue_text
@@ -28,14 +28,16 @@ _COLUMNS: Final = (
 
 def report(program: Made, execution: Execution) -> Sequence[Report]:
     """Views of a run: tables, pressure per slot, reservation table (Rau 1994) and operations of the source's hottest
-    loop; without an account, of the pipelined loop with most cycles. Open code has no schedule that repeats."""
+    loop; without an account, of the pipelined loop with most cycles."""
     file = belt_file.read(program.data)
     run: Run = execution.detail
     found = facts.loop_objects(file.program, run)
     rows = tuple(tuple("–" if loop[key] is None else str(loop[key]) for key in _COLUMNS) for loop in found)
     tables = (Table("loops", tuple(c.replace("_", " ") for c in _COLUMNS), rows),)
     hot = hottest_code(file, run, execution.hot_lines)
-    first = facts.main_loop(found if hot is None else [loop for loop in found if _is_code_of(loop, hot)])
+    # Open code is no loop of these, and has no schedule that repeats.
+    own = [each for each in found if hot is None or (each["routine"], each["first_bundle"]) == (hot[0].name, hot[1])]
+    first = facts.main_loop(own)
     if not first:
         return (Report(tables),)
     bundles = _loop_bundles(file.program, first)
@@ -53,10 +55,6 @@ def report(program: Made, execution: Execution) -> Sequence[Report]:
             operations=operations,
         ),
     )
-
-
-def _is_code_of(loop: facts.Facts, code: Code) -> bool:
-    return (loop["routine"], loop["first_bundle"]) == (code.routine.name, code.first)
 
 
 def _loop_bundles(program: Program, loop: facts.Facts) -> tuple[Bundle, ...]:

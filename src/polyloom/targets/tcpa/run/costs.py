@@ -139,8 +139,9 @@ def _loop_lines(program: Program, longest: tuple[Own, ...], execution: Execution
     reports = descriptions.list_reports(program.symbolic, program.data)
 
     def weight(n: int) -> tuple[bool, int]:
-        lines = {each.provenance.line for each in reports[n].operations if each.provenance is not None}
-        return not hot.isdisjoint(lines), ran.of_phase(longest[n].number)["cycles"]
+        # Phases that pass values on are often longer than the one that computes them.
+        is_hot = any(o.provenance is not None and o.provenance.line in hot for o in reports[n].operations)
+        return is_hot, ran.of_phase(longest[n].number)["cycles"]
 
     chosen = max(range(len(longest)), key=weight, default=None)
     found = reports[chosen].operations if chosen is not None else ()

@@ -120,7 +120,7 @@ def _inner_loop(found: Given, cycles: Mapping[int, int], hot: Collection[int]) -
     if not any(item.address in counted for item in best):
         best = [item for item in read.items if item.address in counted]
     first = next((n for n, item in enumerate(best) if item.address in counted), 0)
-    # A run that is longer than what is shown begins with the first word of the loop.
-    for item in best[first : first + _LONGEST] if len(best) > _LONGEST else best:
+    # What stands in front of the first word of the loop sets up units.
+    for item in best[first : first + _LONGEST]:
         place = places[item.address]
         yield Line(program.item_text(item, found.place.member), place.line, place.reason)
