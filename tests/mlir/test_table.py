@@ -53,6 +53,20 @@ def test_the_rule_takes_functions_of_loops_on_arrays(before: str, after: str) ->
     assert meant_functions(TEXT.replace(before, after)) == []
 
 
+def test_the_committed_table_is_that_of_the_list() -> None:
+    """Functions that are not equal on both machines stand above it."""
+    lines = Path(__file__).with_name("table.txt").read_text(encoding="utf-8").splitlines()[1:]
+    head = next(n for n, line in enumerate(lines) if line.startswith("project"))
+    others = [(lines[n], lines[n + 1 : n + 3]) for n in range(0, head, 3)]
+    assert {name for name, _ in others} <= {f"{each.file}:{each.name}" for each in listed_functions()}
+    refused = [sum(not verdicts[n].endswith(f": {EQUAL}") for _, verdicts in others) for n in (0, 1)]
+    whole = next(line.split() for line in lines if line.startswith("all "))
+    assert [int(number) for number in whole[1:]] == [
+        count := len(list(listed_functions())),
+        *(count - n for n in refused),
+    ]
+
+
 def test_a_function_is_run_and_counted() -> None:
     assert run_on("riscv", str(GEMM), "gemm") == EQUAL
     named = next(listed_functions())

@@ -283,3 +283,20 @@ def test_a_copy_between_arrays_of_other_extents_is_refused(tmp_path: Path) -> No
     )
     with pytest.raises(PolyloomError, match="PL0176"):
         read(tmp_path, text, "f")
+
+
+def test_an_array_that_nothing_has_written_is_not_read(tmp_path: Path) -> None:
+    """Its elements have any value in MLIR, also where a product begins with them."""
+    text = """func.func @f(%x: memref<4x4xi32>, %y: memref<4x4xi32>) -> memref<4x4xi32> {
+  %m = memref.alloc() : memref<4x4xi32>
+  %r = memref.alloc() : memref<4x4xi32>
+  linalg.matmul ins(%x, %y : memref<4x4xi32>, memref<4x4xi32>) outs(%m : memref<4x4xi32>)
+  linalg.add ins(%m, %x : memref<4x4xi32>, memref<4x4xi32>) outs(%r : memref<4x4xi32>)
+  return %r : memref<4x4xi32>
+}
+"""
+    with pytest.raises(PolyloomError, match="PL0250"):
+        read(tmp_path, text, "f", indirect=True)
+    zero = "  %c0 = arith.constant 0 : i32\n  linalg.fill ins(%c0 : i32) outs(%m : memref<4x4xi32>)\n"
+    filled = text.replace("  linalg.matmul", f"{zero}  linalg.matmul")
+    assert_equal(*read(tmp_path, filled, "f", indirect=True), {})

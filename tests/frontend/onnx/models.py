@@ -11,7 +11,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from polyloom.cli.bench.front_ends import layer_model
+from polyloom.cli.bench.compilation import layer_model
 from polyloom.frontend.array_source import ArraySource
 from polyloom.frontend.onnx import lower_model
 from polyloom.frontend.onnx.child import prepare

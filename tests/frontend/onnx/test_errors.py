@@ -16,7 +16,7 @@ from tests.frontend.onnx.models import model, value
 
 from polyloom import extras
 from polyloom.cli import main
-from polyloom.cli.bench.front_ends import layer_model
+from polyloom.cli.bench.compilation import layer_model
 from polyloom.codes import CODES
 from polyloom.diagnostics import INPUT, USAGE, PolyloomError
 from polyloom.frontend.onnx import load_model, read_file

@@ -16,7 +16,7 @@ from tests.frontend.onnx.models import expected, model, read, value
 
 import polyloom as pl
 from polyloom.cli import main
-from polyloom.cli.bench.front_ends import layer_model
+from polyloom.cli.bench.compilation import layer_model
 from polyloom.frontend.onnx import load_model
 from polyloom.frontend.onnx.graph import identifier
 from polyloom.frontend.onnx.operators import FAMILIES, NAMES
@@ -165,7 +165,7 @@ def test_the_page_lists_the_operators() -> None:
 HELP = """
 import contextlib, sys
 from polyloom.cli import main
-from polyloom.cli.bench.front_ends import layer_model
+from polyloom.cli.bench.compilation import layer_model
 with contextlib.suppress(SystemExit):
     main(["run", "--help"])
 print({"onnx", "xdsl"} & {*sys.modules})

@@ -101,14 +101,16 @@ class _Function:
         if not depends_on_symbols(found.body, data_symbols(found)):
             # An index that is an argument is within the arrays that it indexes.
             found = replace(found, assumptions=extent_assumptions(found))
-            self.check_results(found)
+            self.check_owned(found)
         return found
 
-    def check_results(self, nest: Nest) -> None:
-        """Errors: PL0250 for a result that is read before it is assigned: a caller gives arguments their values, but
-        nobody those of an array that the function makes.
+    def check_owned(self, nest: Nest) -> None:
+        """Errors: PL0250 for an array of the function's own that is read before it is assigned. A caller gives
+        arguments their values, but nobody those of such an array, also where it is a result.
         """
-        exposed = {name for name in self.made if upward_exposed(nest.body, name)}
+        # In MLIR its elements have any value. A run would compare zeros with zeros, and call that equal.
+        owned = self.made | {s.name for s in nest.storage if s.role == "local" and s.shape}
+        exposed = {name for name in owned if upward_exposed(nest.body, name)}
         if not exposed:
             return
         storage = tuple(replace(s, role="local") if s.name in exposed else s for s in nest.storage)
