@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
@@ -43,6 +43,8 @@ EQUIVALENT: Final[Mapping[tuple[str, str], str]] = {}
 BATCHES: Final = (4, 26)
 """Programs that are tried first, and after these: most changes are noticed at once."""
 CHANGES: Final = 3
+Reading = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Texts as a tool reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +102,30 @@ def verdicts(chosen: Sequence[Mutation], batches: Sequence[Sequence[Trial]]) -> 
     simulated = [m for m in chosen if m not in floats and m not in synthesized]
     texts = verilog_files(tiny_circuit())
     yield from _shared_verdicts(simulated, batches, texts)
-    yield from _shared_verdicts(synthesized, batches, with_synthesis(texts))
+    yield from _shared_verdicts(synthesized, batches, texts, with_synthesis)
     yield from _float_verdicts(floats, {**texts, "bench.v": (FOLDER / "bench.v").read_text(encoding="utf-8")})
 
 
 def _shared_verdicts(
-    chosen: Sequence[Mutation], batches: Sequence[Sequence[Trial]], texts: Mapping[str, str]
+    chosen: Sequence[Mutation], batches: Sequence[Sequence[Trial]], texts: Mapping[str, str], read: Reading = dict
 ) -> Iterator[tuple[Mutation, bool]]:
     if not chosen:
         return
     replaced, numbers = schema_texts(texts, chosen, TOP)
     with temporary.temporary_folder() as folder:
-        shared = build_simulator(tiny_circuit(), folder, 0, replaced={**texts, **replaced})
+        shared = build_simulator(tiny_circuit(), folder, 0, replaced=read({**texts, **replaced}))
         for number in numbers:
             select_mutant(number)
             yield chosen[number], any(_differs(shared, batch) for batch in batches)
-    yield from ((m, _is_noticed_alone(m, batches)) for n, m in enumerate(chosen) if n not in numbers)
+    for number, mutation in enumerate(chosen):
+        if number not in numbers:
+            yield mutation, _is_noticed_alone(read({**texts, mutation.file: mutation.text}), batches)
 
 
-def _is_noticed_alone(mutation: Mutation, batches: Sequence[Sequence[Trial]]) -> bool:
+def _is_noticed_alone(texts: Mapping[str, str], batches: Sequence[Sequence[Trial]]) -> bool:
     with temporary.temporary_folder() as folder:
         try:
-            built = build_simulator(tiny_circuit(), folder, 0, replaced={mutation.file: mutation.text})
+            built = build_simulator(tiny_circuit(), folder, 0, replaced=texts)
         except PolyloomError:
             return True
         return any(_differs(built, batch) for batch in batches)

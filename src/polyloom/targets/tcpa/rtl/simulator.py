@@ -33,7 +33,7 @@ _DRIVER: Final = "driver.cpp"
 _OPTIONS: Final = (
     *("--cc", "--exe", "--build", "--prefix", "Varray", "--top-module", TOP, "--Mdir", "built"),
     *("--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast", "--x-initial", "fast"),
-    # The dataflow pass writes a wide wire of many drivers as one concatenation, which copies all of it for each of them.
+    # The dataflow pass makes a wide wire of many drivers one concatenation, which copies all of it for each of them.
     "-fno-dfg",
 )
 _SHARED: Final = ("bank", "domain", "element")
