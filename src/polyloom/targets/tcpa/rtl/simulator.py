@@ -82,6 +82,7 @@ def build_simulator(
     tools, PL0661 where one makes nothing.
     """
     own = {"sizes.h": _sizes(circuit), _DRIVER: (_HERE / _DRIVER).read_text(encoding="utf-8")}
+    # The later one counts: a test replaces a file to see that the change is noticed.
     texts = {**verilog_files(circuit), **(replaced or {})}
     before = _child_seconds()
     if shutil.which(TOOL) is None:
