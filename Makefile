@@ -161,11 +161,12 @@ SEED ?= 1
 mutations: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tcpa.rtl.mutation_table $(MUTATIONS) $(SEED)
 
-# PROGRAMS random programs, and CHANGED files of such programs with one byte changed, on a circuit beside the model.
+# PROGRAMS random programs, and CHANGED files of such programs with one byte changed, on a circuit beside the model. SEED
+# draws others.
 PROGRAMS ?= 1000
 CHANGED ?= 10000
 programs: .venv/installed .venv/tools
-	$(BIN)/python -m tests.targets.tcpa.rtl.program_table $(PROGRAMS) $(CHANGED)
+	$(BIN)/python -m tests.targets.tcpa.rtl.program_table $(PROGRAMS) $(CHANGED) $(SEED)
 
 # Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
 device: .venv/installed .venv/tools

@@ -96,6 +96,7 @@ def _simulation_rows() -> Iterator[dict[str, object]]:
         data = compiled.instantiate({"n": 16, "m": 16, "k": terms}, pes=region).data
         with temporary.temporary_folder() as built_in:
             circuit = build_circuit(machine, *region)
+            # The highest level, for what is timed here is the simulation.
             built = simulator.build_simulator(circuit, built_in, 3)
             found = cosimulation.compare_runs(built, data, given)
             cycles, seconds = cosimulation.time_circuit(built, data, given)

@@ -63,6 +63,7 @@ def region_simulators(machine: Machine, folder: Path, optimization: int = 1) -> 
 
     @cache
     def build(rows: int, columns: int) -> Simulator:
+        # A folder of its own, since a tool's makefile compiles whatever lies beside it.
         own = folder / f"{rows}x{columns}"
         own.mkdir()
         return build_simulator(build_circuit(machine, rows, columns), own, optimization)

@@ -33,7 +33,7 @@ _DRIVER: Final = "driver.cpp"
 _OPTIONS: Final = (
     *("--cc", "--exe", "--build", "--prefix", "Varray", "--top-module", TOP, "--Mdir", "built"),
     *("--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast", "--x-initial", "fast"),
-    # The dataflow pass writes a wide wire of many drivers as one concatenation, which copies it for each of them.
+    # The dataflow pass makes a wide wire of many drivers one concatenation, which copies all of it for each of them.
     "-fno-dfg",
 )
 _SHARED: Final = ("bank", "domain", "element")
@@ -82,6 +82,7 @@ def build_simulator(
     tools, PL0661 where one makes nothing.
     """
     own = {"sizes.h": _sizes(circuit), _DRIVER: (_HERE / _DRIVER).read_text(encoding="utf-8")}
+    # The later one counts: a test replaces a file to see that the change is noticed.
     texts = {**verilog_files(circuit), **(replaced or {})}
     before = _child_seconds()
     if shutil.which(TOOL) is None:
