@@ -139,6 +139,7 @@ def test_no_operations() -> None:
 
 def test_a_search_leaves_interrupts_to_python() -> None:
     """The solver's own handler would end the search with what it has, and the process at the next interrupt."""
+    search.cache_clear()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         solve(BITS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulators of 2x2 elements of `tiny.toml` and of `floats.toml`, kept until what they are made of changes."""
+"""Simulators of 2x2 elements of `tiny.toml` and of `floats.toml`, kept until something they are made of changes."""
 
 from __future__ import annotations
 
