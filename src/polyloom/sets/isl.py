@@ -10,6 +10,7 @@ parameters keep their names on both sides; a set that needs existentially quanti
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import islpy as isl
 
@@ -33,6 +34,12 @@ def to_set(condition: Condition, dims: Sequence[str], params: Sequence[str]) -> 
 
 def polyhedron_to_set(polyhedron: Polyhedron, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
     """Integer set of a polyhedron: the points where every constraint is >= 0."""
+    return _polyhedron_points(polyhedron, tuple(dims), tuple(params))
+
+
+# Sets are values: passes ask for the same conditions again and again, and rewrites keep most of them.
+@lru_cache(maxsize=2048)
+def _polyhedron_points(polyhedron: Polyhedron, dims: tuple[str, ...], params: tuple[str, ...]) -> isl.Set:
     positions = {name: (isl.dim_type.param, n) for n, name in enumerate(params)} | {
         name: (isl.dim_type.set, n) for n, name in enumerate(dims)
     }
@@ -169,6 +176,8 @@ def _constraint(constraint: isl.Constraint) -> Affine:
 
 def integer(value: isl.Val) -> int:
     """Integer of an isl value, of any size."""
+    if value.is_int() and value.cmp_si(small := value.get_num_si()) == 0:
+        return small
     return int(str(value))
 
 

@@ -101,3 +101,10 @@ def test_two_products_that_pack(tmp_path: Path) -> None:
     result = pl.compile(str(path), on="minion:64").run(N=128, M=128, K=256)
     assert result.data["hazards"] == []
     assert result.data["phases"] == ["product", "product"]
+
+
+def test_the_last_tile_of_an_array_between_phases_ends_within_the_scratchpad() -> None:
+    """Tiles of 12 rows are loaded in pieces of 8, so that the last one reads behind its array."""
+    gemm = Path(__file__).parents[4] / "examples" / "kernels" / "gemm.py"
+    result = pl.compile(gemm, on="minion:32").run(NI=192, NJ=192, NK=192)
+    assert result.verdict == "equal bits"

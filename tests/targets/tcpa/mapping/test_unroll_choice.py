@@ -12,12 +12,13 @@ from tests.transform.test_unroll_and_jam import PRODUCT
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import parse
 from polyloom.ir.interpret import interpret
-from polyloom.modulo.guards.bounds import recurrence_minimum
+from polyloom.modulo.guards.bounds import recurrence_minimum, resource_minimum
 from polyloom.sets.bounds import enclosing_bounds
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.map.allocate import list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, count_destinations
+from polyloom.targets.tcpa.map.rewrites.busiest_iteration import busiest_iteration
 from polyloom.targets.tcpa.map.rewrites.direct_reads import read_directly
 from polyloom.targets.tcpa.map.rewrites.fanout import split_fanout
 from polyloom.targets.tcpa.map.rewrites.streams import count_streams
@@ -85,6 +86,14 @@ def test_two_products_of_an_element_are_one_iteration() -> None:
 def test_a_machine_without_idle_units_gets_the_program_as_it_is(machine: str) -> None:
     program = parse(PRODUCT, "product.pla")
     assert unroll_where_idle(program, machine_file.load(machine)) is program
+
+
+@pytest.mark.parametrize("dimension", ["i", "j", "k"])
+def test_single_iterations_bound_the_interval(dimension: str) -> None:
+    """Two sums of two rows or columns want four adders in the last iteration, of which there are two."""
+    made = unroll_and_jam(parse(PRODUCT, "product.pla"), dimension, 2)
+    problem = build_problem(build_graph(made), WIDE, safe_distance)
+    assert busiest_iteration(made, WIDE, 9) == resource_minimum(problem).value == 2
 
 
 def test_streams_are_not_doubled() -> None:

@@ -25,6 +25,7 @@ from polyloom.targets.minion.memory_map import DRAM, OWN_SCRATCHPAD, SCRATCHPAD
 from polyloom.targets.minion.options import Options
 from polyloom.targets.minion.place import Place
 from polyloom.targets.minion.words.layout import DATA, Placed, align_page, place_arguments
+from polyloom.targets.minion.words.tiles import ROWS
 
 # The mode of L1 is set once, at the start: each change of it invalidates sets of the cache (programmer's reference
 # manual, chapter 8), so that data not yet written back would be lost between phases.
@@ -196,7 +197,8 @@ def _scratchpad_placement(
     for argument in kept.arguments:
         if argument.name in near:
             (made,) = place_arguments(replace(kept, arguments=(argument,)), {}, 0)
-            taken = align_page(size + made.room)
+            # Loads of a tile of fewer rows than ROWS read behind it, and behind the last array nothing can be read.
+            taken = align_page(size + made.room + (ROWS - 1) * made.pitch)
             chosen, size = ([*chosen, argument], taken) if taken <= room // 2 else (chosen, size)
     base = (SCRATCHPAD if team.shires == 1 else OWN_SCRATCHPAD) + room - size
     return place_arguments(replace(kept, arguments=tuple(chosen)), {}, base), room - size

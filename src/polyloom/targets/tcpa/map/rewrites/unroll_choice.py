@@ -26,6 +26,7 @@ from polyloom.targets.tcpa.machine import Machine
 from polyloom.targets.tcpa.map.allocate import is_orderable, list_scan_orders
 from polyloom.targets.tcpa.map.dependence_graph import build_graph, condition_points
 from polyloom.targets.tcpa.map.register_demand import distant_reads, shortage
+from polyloom.targets.tcpa.map.rewrites.busiest_iteration import busiest_iteration
 from polyloom.targets.tcpa.map.rewrites.streams import count_streams
 from polyloom.targets.tcpa.map.schedule import build_problem, make_axis_distance
 from polyloom.transform.pla.loop_shifting import shift_epilogue
@@ -54,13 +55,13 @@ def unroll_where_idle(
     own = _interval(program, machine)
     best, least = program, float(own)
     for factor in FACTORS:
-        made = [*_unrolled_programs(program, factor, machine)]
-        found = _best_program(made)
-        if found is None or found.interval * GAIN > least:
+        enough = factor * least / GAIN
+        found = _best_program(_unrolled_programs(program, factor, machine, enough))
+        if found is None:
             # An epilogue that takes units of the accumulation in its last iteration leaves them idle in all others.
             shifted = (s for d in program.dimensions if (s := shift_epilogue(program, d)) is not None)
-            found = _best_program([*made, *(u for s in shifted for u in _unrolled_programs(s, factor, machine))])
-        if found is None or found.interval * GAIN > least:
+            found = _best_program(u for s in shifted for u in _unrolled_programs(s, factor, machine, enough))
+        if found is None:
             break
         best, least = found.program, found.interval
         tell(factor * own / GAIN)
@@ -76,16 +77,19 @@ class _Unrolled:
     rank: tuple[float, int, int]
 
 
-def _unrolled_programs(program: Program, factor: int, machine: Machine) -> Iterator[_Unrolled]:
+def _unrolled_programs(program: Program, factor: int, machine: Machine, enough: float) -> Iterator[_Unrolled]:
     """The program unrolled along each dimension, where it is neither too long nor needs more registers than there
-    are."""
+    are, and the bound of its interval is `enough` at most. What takes longest to find is asked for last."""
     for dimension in _dimensions(program, factor):
         made = unroll_and_jam(program, dimension, factor)
         fits = len(made.equations) <= EQUATIONS and not shortage(made, machine)
-        if fits and _has_scan_order(made):
-            interval, divided = _interval(made, machine) / factor, _divides(program, dimension, factor)
+        if not fits or busiest_iteration(made, machine, enough) > enough or not _has_scan_order(made):
+            continue
+        interval = _interval(made, machine)
+        if interval <= enough:
             # Conditions that an extent be divisible make more classes of iterations; reuse makes a body shorter.
-            yield _Unrolled(made, interval, (interval, not divided, len(made.equations)))
+            rank = interval / factor, not _divides(program, dimension, factor), len(made.equations)
+            yield _Unrolled(made, interval / factor, rank)
 
 
 def _best_program(made: Iterable[_Unrolled]) -> _Unrolled | None:
@@ -137,13 +141,14 @@ def _dimensions(program: Program, factor: int) -> Iterator[str]:
 
 
 def _divides(program: Program, dimension: str, factor: int) -> bool:
-    """Whether the extent is a constant multiple of the factor."""
+    """Whether the extent is a constant multiple of the factor; of blocks, that of whole ones, which most are."""
     extent = constant_extent(program, program.dimensions.index(dimension))
     return bool(extent) and not extent % factor
 
 
 def constant_extent(program: Program, dimension: int) -> int:
-    """Extent of a dimension that starts at 0, for all values of the parameters; 0 where it depends on them."""
+    """Greatest extent of a dimension that starts at 0, over all values of the parameters, such as that of whole blocks;
+    0 where they do not bound it."""
     points = condition_points(program, program.space)
     most, least = points.dim_max_val(dimension), points.dim_min_val(dimension)
     return most.to_python() + 1 if most.is_int() and least.is_zero() else 0
