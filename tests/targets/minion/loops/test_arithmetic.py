@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,20 +31,26 @@ def test_the_oracle_computes_what_the_source_says(path: Path) -> None:
         assert np.array_equal(found[name], expected, equal_nan=True)
 
 
+N = pl.size("N")
+
+
+@pl.kernel
+def cut(x: pl.f32[N], y: pl.i32[N]) -> None:
+    y[:] = x.astype(np.int8).astype(np.int32)
+
+
+@pl.kernel
+def saturate(v: pl.i32[N], z: pl.i32[N], b: pl.i8[N]) -> None:
+    for i in range(N):
+        z[i] = pl.to_i32(pl.sat8(v[i])) * 3
+        b[i] = pl.sat8(v[i])
+
+
 def test_signed_bytes_keep_their_signs() -> None:
     """FSAT8 leaves zeros above the byte: what is computed with it is extended, what is stored as a byte need not be."""
-    N = pl.size("N")
-
-    @pl.kernel
-    def cut(x: pl.f32[N], v: pl.i32[N], y: pl.i32[N], z: pl.i32[N], b: pl.i8[N]) -> None:
-        for i in range(N):
-            y[i] = pl.to_i32(pl.i8(x[i]))
-            z[i] = pl.to_i32(pl.sat8(v[i])) * 3
-            b[i] = pl.sat8(v[i])
-
-    x, v = (np.linspace(-300, 300, 20).astype(dtype) for dtype in (np.float32, np.int32))
-    run = pl.compile(cut, on="minion:32").run(N=20, x=x, v=v)
-    assert run.verified
-    found: dict[str, Any] = {name: array.tolist() for name, array in run.outputs.items()}
-    cuts = np.clip(v, -128, 127).tolist()
-    assert found == {"y": np.clip(np.trunc(x), -128, 127).tolist(), "z": [3 * each for each in cuts], "b": cuts}
+    numbers = np.arange(-300, 300, 30)
+    cuts = np.clip(numbers, -128, 127)
+    first = pl.compile(cut, on="minion:32").run(N=20, x=(numbers // 3).astype(np.float32))
+    second = pl.compile(saturate, on="minion:32").run(N=20, v=numbers.astype(np.int32))
+    found = {name: array.tolist() for run in (first, second) for name, array in run.outputs.items()}
+    assert found == {"y": (numbers // 3).tolist(), "z": (3 * cuts).tolist(), "b": cuts.tolist()}

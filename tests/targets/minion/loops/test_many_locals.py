@@ -39,3 +39,26 @@ def many(x: pl.f32[{COUNT}], y: pl.f32[N]) -> None:
             expected[i + 1 + j] = expected[i + j] + np.sum(scaled, dtype=np.float32)
     found: Any = run.outputs["y"]
     np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_locals_that_live_one_after_another_share_registers(tmp_path: Path) -> None:
+    """Rows are shared out; each has more locals that its inner loops read than a hart has registers."""
+    parts = "\n".join(
+        f"""        s{n} = x[i, {n}] * 2
+        for j in range(8):
+            y[i, j] = y[i, j] + s{n} * x[i, j]"""
+        for n in range(COUNT)
+    )
+    (tmp_path / "rows.py").write_text(
+        f"""import polyloom as pl
+N = pl.size("N")
+
+@pl.kernel
+def rows(x: pl.f32[N, {COUNT}], y: pl.f32[N, 8]) -> None:
+    for i in range(N):
+{parts}
+"""
+    )
+    random = np.random.default_rng(0)
+    x, y = (random.standard_normal((3, n)).astype(np.float32) for n in (COUNT, 8))
+    assert pl.compile(tmp_path / "rows.py", on="minion:32").run(N=3, x=x, y=y).verified

@@ -146,13 +146,17 @@ class Control:
         names = [name for name in names if not self.is_inner(name)]
         inner, free = self.path[-1], len(self.text.vectors.free)
         is_vector = isinstance(inner, Loop) and inner.name in self.vectors
-        if self.is_alone and not is_vector and len(names) >= free:
+        shared = [[name] for name in names]
+        if len(names) > free - _SPARE_VECTORS:
+            shared = _disjoint_lifetimes(names, body)
+        if self.is_alone and not is_vector and len(shared) >= free:
             # No other hart writes the memory of locals: there those stay that inner loops use least.
             depths = _use_depths(body, 0)
-            names = sorted(names, key=lambda name: -depths[name])[: max(0, free - _FREE_VECTORS)]
-        taken = {name: self.text.vectors.take(self.path[-1].span) for name in names}
-        yield replace(around, locals={**around.locals, **taken})
-        self.text.vectors.give(*reversed(taken.values()))
+            shared = sorted(shared, key=lambda each: -max(depths[n] for n in each))[: max(0, free - _FREE_VECTORS)]
+        taken = [self.text.vectors.take(inner.span) for _ in shared]
+        own = {name: register for each, register in zip(shared, taken, strict=True) for name in each}
+        yield replace(around, locals={**around.locals, **own})
+        self.text.vectors.give(*reversed(taken))
 
     def is_inner(self, name: str) -> bool:
         """Whether loops inside of the innermost loop of the path alone access a local, and have it to themselves."""
@@ -466,6 +470,24 @@ def _pointer_step(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step
     if -2048 <= by < 2048:
         return [f"addi {register}, {register}, {by}"]
     return [f"li t1, {by}", f"add {register}, {register}, t1"]
+
+
+def _disjoint_lifetimes(names: Sequence[str], body: Sequence[Node]) -> list[list[str]]:
+    """Locals that may share a register, since no node of a body needs two of them (left-edge algorithm: Hashimoto,
+    Stevens 1971).
+    """
+    uses = {name: list[int]() for name in names}
+    for number, node in enumerate(body):
+        for name in {r.name for a in assignments([node]) for r, _ in _accesses(a)} & uses.keys():
+            uses[name].append(number)
+    found = list[list[str]]()
+    for name in sorted(names, key=lambda name: uses[name][:1]):
+        room = next((each for each in found if uses[each[-1]][-1:] < uses[name][:1]), None)
+        if room is None:
+            found.append([name])
+        else:
+            room.append(name)
+    return found
 
 
 def _use_depths(nodes: Sequence[Node], depth: int) -> Counter[str]:
