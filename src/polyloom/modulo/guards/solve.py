@@ -89,6 +89,7 @@ def _decide(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolver
     # A model of so many places takes longer to build than its search may last.
     if problem.places(pi) > PLACES:
         return cp_model.UNKNOWN, None
+    # The limit is an argument: an answer that is kept belongs to the effort it was searched with.
     return search(problem, pi, IMPROVEMENT_LIMIT if improve else 0.0)
 
 
