@@ -54,6 +54,7 @@ def _undominated_rows(rivals: list[tuple[Cost, int, Row]]) -> list[tuple[int, Ro
     kept: list[Cost] = []
     found: list[tuple[int, Row]] = []
     for own, number, row in sorted(rivals, key=lambda each: each[:2]):
+        # In the order of the first objective, the front's second one only falls.
         if not any(_dominates(other, own) for other in (kept if len(own) > 2 else kept[-1:])):
             # Equal costs stand beside each other in the order: one representative suffices for the comparisons.
             if not kept or kept[-1] != own:

@@ -86,8 +86,10 @@ def _increase_interval(pi: int, highest: int, proved: bool) -> int:
 
 
 def _decide(problem: Guarded, pi: int, improve: bool) -> tuple[cp_model.CpSolverStatus, Found | None]:
+    # A model of so many places takes longer to build than its search may last.
     if problem.places(pi) > PLACES:
         return cp_model.UNKNOWN, None
+    # The limit is an argument: an answer that is kept belongs to the effort it was searched with.
     return search(problem, pi, IMPROVEMENT_LIMIT if improve else 0.0)
 
 
@@ -113,6 +115,7 @@ def search(problem: Guarded, pi: int, effort: float) -> tuple[cp_model.CpSolverS
     answers are kept.
     """
     m = _build_model(problem, pi)
+    # First any schedule: whether there is one decides the interval, and it starts the improvements.
     satisfied = solver(FEASIBILITY_LIMIT)
     status = satisfied.solve(m.model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
@@ -126,6 +129,7 @@ def search(problem: Guarded, pi: int, effort: float) -> tuple[cp_model.CpSolverS
             m.model.add_hint(variable, value)
         for (i, u, s), literal in m.places.items():
             m.model.add_hint(literal, found[1][i] == u and found[0][i] % pi == s)
+        # A limit per objective: what one leaves is not given to the next, so that answers do not depend on it.
         improved = solver(effort)
         if improved.solve(m.model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             found = _read_solution(problem, m, improved)
