@@ -17,7 +17,7 @@ from polyloom.targets.tcpa.machine import Machine
 
 SIZE: Final = 16
 """Value of each parameter. Multiples of the factors of unrolling have no border of their own."""
-COORDINATES: Final = (3, 7, 1, 0, 15)
+COORDINATES: Final = 3, 7, 1, 0, 15
 """Of the iterations that are looked at: inner and first ones, and the last ones of 4, 8 and 16."""
 
 
