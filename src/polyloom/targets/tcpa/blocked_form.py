@@ -18,7 +18,7 @@ from polyloom.ir.nest import loop_nodes
 from polyloom.ir.plan import Plan
 from polyloom.recursion import with_deep_stack
 from polyloom.targets.forms import loops
-from polyloom.targets.subject import Form, Oracle, Subject, Written
+from polyloom.targets.subject import Form, Subject, Written
 from polyloom.targets.tcpa.options import Options, block_sizes
 from polyloom.transform.blocks import plan_blocks
 from polyloom.transform.blocks.tiled_loops import read_tiled_loops
@@ -37,11 +37,8 @@ def with_plan(subject: Subject, plan: Plan) -> Subject:
     if source.exact:
         return replace(subject, content=plan)
     own = loops.equations_oracle(source, plan)
-    return replace(subject, content=plan, oracles=tuple(_renewed_oracle(each, own) for each in subject.oracles))
-
-
-def _renewed_oracle(oracle: Oracle, own: Oracle) -> Oracle:
-    return own if oracle.name == own.name else oracle
+    _, *others = subject.oracles
+    return replace(subject, content=plan, oracles=(own, *others))
 
 
 def _plan_in_blocks(source: Source, sizes: Mapping[str, int]) -> Plan:

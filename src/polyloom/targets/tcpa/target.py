@@ -94,10 +94,8 @@ def _refit(
         return None
     if code not in SHORT_OF_ROOM | SHORT_OF_CASES or has_steps(subject):
         return None
-    nest, known = source.nest, dict[tuple[str, str], bytes]()
-
-    def cut(sizes: Mapping[str, int]) -> Plan:
-        return plan_blocks(nest, source.plan, sizes, not source.exact, True)
+    known = dict[tuple[str, str], bytes]()
+    cut = partial(plan_blocks, source.nest, source.plan, reassociate=not source.exact, of_any_size=True)
 
     def compile_in_blocks(sizes: Mapping[str, int]) -> bytes:
         return compile_plan(cut(sizes), where.member, None, None, None, known)
@@ -111,7 +109,7 @@ def _refit(
             return time_prediction.predict_whole_time(made, values, size, machine, closed)
         return _predict(made, values, where, options).cycles
 
-    loops = list_extents(nest, values)
+    loops = list_extents(source.nest, values)
     # Where cases are short, blocks of all loops have more of them, and take long to try. Of sums that may be
     # reassociated, a cut inner loop gives another association than the equations without blocks have, and another
     # result in each shape of blocks: outer loops are cut first.

@@ -17,7 +17,7 @@ from polyloom.targets.tcpa.machine import Machine
 
 SIZE: Final = 16
 """Value of each parameter. Multiples of the factors of unrolling have no border of their own."""
-COORDINATES: Final = (3, 7, 1, 0, 15)
+COORDINATES: Final = 3, 7, 1, 0, 15
 """Of the iterations that are looked at: inner and first ones, and the last ones of 4, 8 and 16."""
 
 
@@ -32,13 +32,9 @@ def busiest_iteration(program: Program, machine: Machine, enough: float) -> int:
     for point in product(COORDINATES, repeat=len(program.dimensions)):
         at = {**sizes, **dict(zip(program.dimensions, point, strict=True))}
         active = Counter(u for e, u in zip(program.equations, units, strict=True) if e.condition.contains(at))
-        most = max((most, *(_cycles(active, union) for union in active)))
+        # Operations whose units are all of a union have no others to go to.
+        confined = ((union, sum(n for units, n in active.items() if units <= union)) for union in active)
+        most = max((most, *(-(-count // len(union)) for union, count in confined)))
         if most > enough:
             break
     return most
-
-
-def _cycles(active: Counter[frozenset[int]], union: frozenset[int]) -> int:
-    """Cycles in which units of a union finish the operations that have no others."""
-    confined = sum(count for units, count in active.items() if units <= union)
-    return -(-confined // max(len(union), 1))

@@ -28,9 +28,8 @@ def split_fanout(graph: Graph, machine: Machine) -> Graph:
     free = recurrence_minimum(replace(problem, short=())).value
     if recurrence_minimum(problem).value <= max(free, resource_minimum(problem).value):
         return graph
-    made, waiting = graph, [variable.name for variable in graph.program.variables]
-    while waiting:
-        name = waiting.pop()
+    made, waiting = graph, [v.name for v in graph.program.variables]
+    for name in waiting:
         if count_destinations(made, name, separate=True) <= machine.destinations:
             continue
         following = _split(made, name, machine.destinations)
@@ -52,5 +51,4 @@ def _split(graph: Graph, name: str, limit: int) -> Graph | None:
     ordered = sorted(uses, key=lambda n: (rank[graph.uses[n].consumer], n))
     variable = next(v for v in graph.program.variables if v.name == name)
     reason = f"hands {name} to its late readers, since one instruction has too few destinations"
-    late = ordered[limit - 1 :]
-    return build_graph(insert_copy(graph.program, graph, variable, f"{name}.late", late, reason))
+    return build_graph(insert_copy(graph.program, graph, variable, f"{name}.late", ordered[limit - 1 :], reason))
