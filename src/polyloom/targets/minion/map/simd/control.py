@@ -150,9 +150,8 @@ class Control:
         if len(names) > free - _SPARE_VECTORS:
             shared = _disjoint_lifetimes(names, body)
         if self.is_alone and not is_vector and len(shared) >= free:
-            # No other hart writes the memory of locals: there those stay that inner loops use least.
-            depths = _use_depths(body, 0)
-            shared = sorted(shared, key=lambda each: -max(depths[n] for n in each))[: max(0, free - _FREE_VECTORS)]
+            # No other hart writes the memory of locals: there those stay that find no register.
+            shared = shared[: max(0, free - _FREE_VECTORS)]
         taken = [self.text.vectors.take(inner.span) for _ in shared]
         own = {name: register for each, register in zip(shared, taken, strict=True) for name in each}
         yield replace(around, locals={**around.locals, **own})
@@ -487,18 +486,4 @@ def _disjoint_lifetimes(names: Sequence[str], body: Sequence[Node]) -> list[list
             found.append([name])
         else:
             room.append(name)
-    return found
-
-
-def _use_depths(nodes: Sequence[Node], depth: int) -> Counter[str]:
-    """Depth of the innermost loop that accesses each name."""
-    found = Counter[str]()
-    for node in nodes:
-        match node:
-            case Assign():
-                found |= Counter(dict.fromkeys((r.name for r, _ in _accesses(node)), depth + 1))
-            case Loop():
-                found |= _use_depths(node.body, depth + 1)
-            case If():
-                found |= _use_depths((*node.body, *node.orelse), depth)
     return found
