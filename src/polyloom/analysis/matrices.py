@@ -52,11 +52,6 @@ class View:
         return self.column_step == self.bytes or self.columns == 1
 
     @property
-    def has_unit_row_step(self) -> bool:
-        """Whether rows are."""
-        return self.row_step == self.bytes or self.rows == 1
-
-    @property
     def transpose(self) -> View:
         """The transposed matrix, at the same place."""
         return View(self.address, self.columns, self.rows, self.column_step, self.row_step, self.bytes)

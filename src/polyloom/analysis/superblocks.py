@@ -90,24 +90,6 @@ def with_line(loop: Superblock, line: Iterable[Instruction | SideExit]) -> Super
     return replace(loop, instructions=tuple(instructions), exits=tuple(exits))
 
 
-def with_loop_operands(loop: Superblock, operand: Callable[[Operand], Operand]) -> Superblock:
-    """The loop with other operands."""
-    exits = (
-        replace(
-            e,
-            condition=operand(e.condition),
-            edge=Edge(e.edge.block, tuple(map(operand, e.edge.arguments))),
-        )
-        for e in loop.exits
-    )
-    return replace(
-        loop,
-        instructions=tuple(replace(i, operands=tuple(map(operand, i.operands))) for i in loop.instructions),
-        exits=tuple(exits),
-        following=tuple(map(operand, loop.following)),
-    )
-
-
 def innermost(forest: LoopForest) -> Iterator[tuple[int, Loop]]:
     """The loops without one in them, with their positions in the forest."""
     around = {loop.parent for loop in forest.loops}

@@ -451,4 +451,3 @@ _SPECIAL: Final[dict[str, Special]] = {
     "arith.bitcast": Integers.bitcast,
     "arith.remf": Integers.remainder_of_floats,
 }
-SPECIAL: Final = tuple(_SPECIAL)

@@ -26,7 +26,7 @@ from polyloom.frontend.python.arrays.values import (
     truth,
 )
 from polyloom.frontend.python.syntax_tree import Text
-from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, axis, element_view, shape
+from polyloom.ir.arrays.program import Apply, Form, Read, Shape, Value, View, axis, element_view
 from polyloom.ir.arrays.verify import print_shape
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, ElementType
@@ -277,7 +277,3 @@ class Site:
             message = f"an array of the shape {print_shape(given)} is stored where {print_shape(extents)} is"
             raise self.error("PL0149", message, f"{reason}: store an array of the same shape")
         self.builder.store(target.value, self.spread(data, extents).value, self.span)
-
-    def value_shape(self, value: Any) -> Shape:
-        """The shape of a value."""
-        return self.data(value).shape if isinstance(value, Data) else shape(self.data(value).value)

@@ -41,12 +41,6 @@ def product_from_zero(left: Array, right: Array) -> Array:
     return product(left, np.concatenate([np.zeros((1, right.shape[1]), np.float32), right]))
 
 
-def add_results(left: Array, right: Array) -> Array:
-    """Sum of two results, as TensorReduce computes it (manual, chapter 9)."""
-    with np.errstate(all="ignore"):
-        return _narrow_to_single(_to_double(_flush_subnormals(left)) + _to_double(_flush_subnormals(right)))
-
-
 def multiply_elements(left: Array, right: Array) -> Array:
     """Product element by element, as TensorQuant computes it (manual, chapter 9)."""
     with np.errstate(all="ignore"):

@@ -19,7 +19,6 @@ TURN_FMA: Final = encode("tensor_fma", a=16).value
 """The bit of an FMA that tells which half it reads."""
 TURN_STORE: Final = encode("tensor_store_scp", start=16).value
 # A word's constant bits are made by the encoder, so that layouts of fields stand in one table only.
-COOP: Final = encode("tensor_load", coop=1).value
 FIRST: Final = encode("tensor_fma", first=1).value
 LAST: Final = encode("tensor_fma", to_registers=1).value
 ROW_FIELD: Final = 51
