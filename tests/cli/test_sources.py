@@ -114,8 +114,8 @@ def test_the_function_itself_is_asked(call: Call, scratch: Path, monkeypatch: py
     """The equations agree with the words, but not with a function that does something else."""
     load = frontend.nest_source
 
-    def other(nest: object, reference: object, path: str, *, reassociate: bool, watch: object) -> api.Source:
-        del reference, watch
+    def other(nest: object, reference: object, path: str, *, reassociate: bool, **others: object) -> api.Source:
+        del reference, others
         return load(nest, lambda _, arrays: {"y": arrays["x"]}, path, reassociate=reassociate)  # type: ignore[arg-type]
 
     monkeypatch.setattr(frontend, "nest_source", other)
