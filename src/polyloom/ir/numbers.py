@@ -93,16 +93,18 @@ def to_double_precision(value: int | float) -> float | None:
 
 def to_single_precision(value: int | float) -> float | None:
     """Rounded once to f32; None for a finite number beyond its range."""
-    try:
-        # struct rounds to nearest, ties to even, and raises an error beyond the range.
-        return struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:
-        return float(value) if isinstance(value, float) and math.isinf(value) else None
+    return _round_to_format(value, "<f")
 
 
 def to_half_precision(value: int | float) -> float | None:
     """Rounded once to f16; None for a finite number beyond its range."""
+    return _round_to_format(value, "<e")
+
+
+def _round_to_format(value: int | float, format: str) -> float | None:
     try:
-        return struct.unpack("<e", struct.pack("<e", value))[0]
-    except OverflowError:
+        # struct rounds to nearest, ties to even, and raises one of two errors beyond the range: of floats, and of
+        # integers.
+        return struct.unpack(format, struct.pack(format, value))[0]
+    except (OverflowError, struct.error):
         return float(value) if isinstance(value, float) and math.isinf(value) else None

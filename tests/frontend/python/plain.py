@@ -6,6 +6,7 @@ from __future__ import annotations
 import polyloom as pl
 
 N, M = pl.sizes("N M")
+BITS = 3
 
 
 @pl.kernel
@@ -115,3 +116,10 @@ def least_sizes(a: pl.i32[N], b: pl.i32[1]) -> None:
     b[0] = a[0]
     for i in range(1, N):
         b[0] = max(b[0], a[i])
+
+
+@pl.kernel
+def constant_powers(a: pl.u32[N], x: pl.f32[N]) -> None:
+    for i in range(min(N, 2**BITS)):
+        a[i] = a[i] % 2 + 2**31 + BITS**2
+        x[i] = x[i] * 2**10

@@ -23,6 +23,7 @@ from polyloom.frontend.loops.types import INTEGER
 from polyloom.frontend.python.syntax_tree import Text
 from polyloom.frontend.python.types import Size, steps
 from polyloom.frontend.suggestions import suggestion
+from polyloom.ir.library import LARGEST_POWER
 from polyloom.sets import Affine, Condition
 
 OPCODES: dict[type[ast.operator], str] = {
@@ -153,6 +154,9 @@ def _integer_tree(node: ast.expr, scope: Scope) -> Node:
             return Node(
                 "unary", at, INTEGER, (integer_tree(operand, scope),), "-" if isinstance(sign, ast.USub) else "+"
             )
+        case ast.BinOp(op=ast.Pow()):
+            power = _constant_power(node, scope)
+            return Node("other", at) if power is None else make.literal(power, at)
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPCODES and not isinstance(
             operator, ast.Div
         ):
@@ -172,6 +176,16 @@ def _integer_tree(node: ast.expr, scope: Scope) -> Node:
             return Node("element", at, INTEGER, (integer_tree(array, scope), integer_tree(index, scope)))
         case _:
             return Node("other", at)
+
+
+def _constant_power(node: ast.BinOp, scope: Scope) -> int | None:
+    """Power of two integer constants, as large as it is; None for other powers."""
+    match affine_form(node.left, scope), affine_form(node.right, scope):
+        # A larger base is of no type, so that it is refused as it is.
+        case Affine((), base), Affine((), exponent) if 0 <= exponent <= LARGEST_POWER and base.bit_length() <= 64:
+            return base**exponent
+        case _:
+            return None
 
 
 def condition_tree(node: ast.expr, scope: Scope) -> Node:

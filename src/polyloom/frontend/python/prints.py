@@ -11,7 +11,6 @@ from typing import Any
 
 from polyloom.frontend.prints import Print, local_name
 from polyloom.frontend.python.syntax_tree import Text
-from polyloom.ir.library import LARGEST_POWER
 
 _Make = Callable[[int, ast.Call], list[ast.stmt]]
 
@@ -96,23 +95,8 @@ def _assignments(number: int, call: ast.Call) -> list[ast.stmt]:
     for n, value in enumerate(values):
         for _ in range(2):
             target = ast.copy_location(ast.Name(local_name(number, n), ast.Store()), value)
-            made.append(ast.copy_location(ast.Assign([target], _FoldedPowers().visit(value)), value))
+            made.append(ast.copy_location(ast.Assign([target], value), value))
     return made
-
-
-class _FoldedPowers(ast.NodeTransformer):
-    """Powers of integers by Python's arithmetic, which has no width; a kernel multiplies in the type of its data."""
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        super().generic_visit(node)
-        match node:
-            # A larger base is of no type, so that it is refused as it is.
-            case ast.BinOp(ast.Constant(int(base)), ast.Pow(), ast.Constant(int(exponent))) if (
-                0 <= exponent <= LARGEST_POWER and base.bit_length() <= 64
-            ):
-                return ast.copy_location(ast.Constant(base**exponent), node)
-            case _:
-                return node
 
 
 class _Replacement(ast.NodeTransformer):
