@@ -54,6 +54,25 @@ static void rotate(float *v, const float *cosine, const float *sine) {
     }
 }
 
+/* Attends with every head to the first tokens. */
+static void attend(float *o, const float *q, float keys[][DIM], float values[][DIM], float *att, int tokens) {
+  for (int m = 0; m < HEADS; m++) {
+    for (int u = 0; u < tokens; u++) {
+      float score = 0.0f;
+      for (int i = 0; i < WIDTH; i++)
+        score += q[m * WIDTH + i] * keys[u][m * WIDTH + i];
+      att[u] = score / sqrtf(WIDTH);
+    }
+    softmax(att, tokens);
+    for (int i = 0; i < WIDTH; i++) {
+      float val = 0.0f;
+      for (int u = 0; u < tokens; u++)
+        val += att[u] * values[u][m * WIDTH + i];
+      o[m * WIDTH + i] = val;
+    }
+  }
+}
+
 void layer(int tokens, int start, const float x[tokens][DIM], const float cosine[tokens][WIDTH / 2],
            const float sine[tokens][WIDTH / 2], const float norm1[DIM], const float wq[DIM * DIM],
            const float wk[DIM * DIM], const float wv[DIM * DIM], const float wo[DIM * DIM], const float norm2[DIM],
@@ -68,21 +87,7 @@ void layer(int tokens, int start, const float x[tokens][DIM], const float cosine
     matmul(values[start + t], h, wv, DIM, DIM);
     rotate(q, cosine[t], sine[t]);
     rotate(keys[start + t], cosine[t], sine[t]);
-    for (int m = 0; m < HEADS; m++) {
-      for (int u = 0; u <= start + t; u++) {
-        float score = 0.0f;
-        for (int i = 0; i < WIDTH; i++)
-          score += q[m * WIDTH + i] * keys[u][m * WIDTH + i];
-        att[u] = score / sqrtf(WIDTH);
-      }
-      softmax(att, start + t + 1);
-      for (int i = 0; i < WIDTH; i++) {
-        float val = 0.0f;
-        for (int u = 0; u <= start + t; u++)
-          val += att[u] * values[u][m * WIDTH + i];
-        o[m * WIDTH + i] = val;
-      }
-    }
+    attend(o, q, keys, values, att, start + t + 1);
     matmul(h, o, wo, DIM, DIM);
     for (int i = 0; i < DIM; i++)
       result[t][i] = x[t][i] + h[i];

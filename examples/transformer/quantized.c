@@ -43,21 +43,7 @@ void quantized(int tokens, int start, const float x[tokens][DIM], const float co
     quantized_matmul(values[start + t], row, step, wv, sv, DIM, DIM);
     rotate(q, cosine[t], sine[t]);
     rotate(keys[start + t], cosine[t], sine[t]);
-    for (int m = 0; m < HEADS; m++) {
-      for (int u = 0; u <= start + t; u++) {
-        float score = 0.0f;
-        for (int i = 0; i < WIDTH; i++)
-          score += q[m * WIDTH + i] * keys[u][m * WIDTH + i];
-        att[u] = score / sqrtf(WIDTH);
-      }
-      softmax(att, start + t + 1);
-      for (int i = 0; i < WIDTH; i++) {
-        float val = 0.0f;
-        for (int u = 0; u <= start + t; u++)
-          val += att[u] * values[u][m * WIDTH + i];
-        o[m * WIDTH + i] = val;
-      }
-    }
+    attend(o, q, keys, values, att, start + t + 1);
     step = quantize(row, o, DIM);
     quantized_matmul(h, row, step, wo, so, DIM, DIM);
     for (int i = 0; i < DIM; i++)
