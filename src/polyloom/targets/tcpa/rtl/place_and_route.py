@@ -47,8 +47,7 @@ def nextpnr_command() -> tuple[str, ...]:
     if find_spec(PACKAGE) is not None:
         # The package's program may not be on the path.
         return (sys.executable, "-c", f"import sys, {PACKAGE}; sys.exit({PACKAGE}.run_nextpnr_ecp5(sys.argv[1:]))")
-    install = f"`{install_command('rtl')}`, or `apt-get install nextpnr-ecp5`"
-    raise missing_tool(TOOL, "places and routes circuits", install)
+    raise missing_tool(TOOL, "places and routes circuits", f"`{install_command('rtl')}`")
 
 
 def place_element(texts: Mapping[str, str], folder: Path, seeds: tuple[int, ...] = (1,)) -> Placed:
