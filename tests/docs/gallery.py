@@ -35,8 +35,9 @@ _PACKAGE: Final = Path(polyloom.__file__).parent
 _SMALL: Final = {"transformer": ({"S": 0, "T": 8}, "layer16")}
 """Programs whose size in the comparison would take minutes."""
 _WIDTH, _ROW, _NAMES = 560, 20, 130
-_COLOURS: Final = (*ACCENTS, "#8a6fb8", "#5f8f4f", "#a8803a", "#8894a0", "#4f8fa8")
-"""One for each class of cycles, work first."""
+_TEAL, _ORANGE, _BLUE, _ROSE = ACCENTS
+_COLOURS: Final = (_TEAL, _ORANGE, _ROSE, _BLUE, "#8a6fb8", "#4f8fa8", "#a8803a", "#8894a0", "#8a9a20")
+"""One for each class of cycles, work first: the hues that the pages of the runs have (page.css)."""
 
 
 @dataclass(frozen=True, slots=True)
