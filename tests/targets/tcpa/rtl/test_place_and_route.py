@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyloom.cli import examples
-from polyloom.cli.tcpa.clock_figures import MACHINE, with_more_latency
+from polyloom.cli.tcpa.clock_figures import MACHINE, product_cycles, with_more_latency
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.rtl import place_and_route
@@ -37,10 +37,12 @@ def test_missing_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         place_element({}, tmp_path)
 
 
-def test_the_element_runs_the_product_at_each_latency() -> None:
+def test_the_element_runs_the_product_at_each_latency(tmp_path: Path) -> None:
     machine = machine_file.load(str(examples.folder() / "rtl" / MACHINE))
     for more in (0, 1, 2):
         slower = with_more_latency(machine, more)
         check_circuit(slower)
         assert machine_file.read(machine_file.resolve(slower), "slower") == slower
         assert min(n for unit in slower.units for n in unit.latencies.values()) == 1 + more
+        # Each of 16 elements has 1024 products. A move that passes an operand on waits for the one before it.
+        assert 1024 * (1 + more) <= product_cycles(slower, tmp_path) <= 1100 * (1 + more)

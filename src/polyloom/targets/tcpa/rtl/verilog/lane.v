@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of a functional unit that have one latency: what is issued in cycle t leaves in cycle t + LATENCY - 1,
-// at whose end registers take it.
+// at whose end registers take it. A LATENCY above 2 gives a cycle of its own to the choice of operands.
 module lane #(
 `include "machine.vh"
     , parameter [655:0] KNOWN = 0, parameter LATENCY = 1, parameter BLOCKING = 0
@@ -19,8 +19,16 @@ module lane #(
     wire float_active;
     assign hit = issue && opcode < 656 && KNOWN[opcode];
     assign zero = hit && divides && b == 0;
-    alu #(.KNOWN(KNOWN)) alu (.opcode(opcode), .a(a), .b(b), .c(c), .result(result));
+    wire [9:0] code;
+    wire [3*WORD-1:0] words;
+    alu #(.KNOWN(KNOWN)) alu (.opcode(code), .a(words[0+:WORD]), .b(words[WORD+:WORD]), .c(words[2*WORD+:WORD]), .result(result));
     generate
+        if (LATENCY > 2) begin : chosen
+            reg [10+3*WORD-1:0] kept;
+            assign {code, words} = kept;
+            always @(posedge clk) if (hit) kept <= {opcode, operands};
+        end else
+            assign {code, words} = {opcode, operands};
         if (DIVIDES)
             divider #(.LATENCY(LATENCY)) divider (
                 .clk(clk), .start(hit), .opcode(opcode), .a(a), .b(b), .result(quotient));
@@ -39,14 +47,16 @@ module lane #(
             assign written = hit ? to : 0;
         end else begin : later
             reg [LATENCY-2:0] valid, by_division, by_float_division;
-            reg [(LATENCY-1)*(WORD+DEST)-1:0] stages;
+            localparam LATER = LATENCY > 2 ? LATENCY - 2 : 1;
+            reg [(LATENCY-1)*DEST-1:0] destinations;
+            reg [LATER*WORD-1:0] results;
             assign float_active = hit && float_divides || |(valid & by_float_division);
             assign busy = BLOCKING && |valid;
             assign done = valid[LATENCY-2];
-            wire [WORD-1:0] waited;
-            assign {waited, written} = done ? stages[(LATENCY-2)*(WORD+DEST)+:WORD+DEST] : 0;
+            assign written = done ? destinations[(LATENCY-2)*DEST+:DEST] : 0;
             assign value = by_division[LATENCY-2] ? quotient
-                         : by_float_division[LATENCY-2] ? float_quotient : waited;
+                         : by_float_division[LATENCY-2] ? float_quotient
+                         : results[(LATER-1)*WORD+:WORD];
             always @(posedge clk)
                 if (reset)
                     valid <= 0;
@@ -54,7 +64,8 @@ module lane #(
                     valid <= {valid, hit};
                     by_division <= {by_division, divides};
                     by_float_division <= {by_float_division, float_divides};
-                    stages <= {stages, result, to};
+                    destinations <= {destinations, to};
+                    results <= {results, result};
                 end
         end
     endgenerate
