@@ -16,7 +16,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 from polyloom.targets.tcpa import machine_file
 from polyloom.targets.tcpa.run.phases import plan_execution
-from polyloom.targets.tcpa.run.phases.count_polynomials import closed_form
+from polyloom.targets.tcpa.run.phases.count_polynomials import best_candidate, closed_form
 
 Row = dict[str, object]
 MEMBER: Final = "wide"
@@ -38,12 +38,15 @@ def _row(kernel: str) -> Row:
     machine = machine_file.load(MEMBER)
     source = api.load_source(polybench.path(kernel), Options(reassociate=kernel in polybench.REASSOCIATED))
     compiled = api.compile(source, on=f"tcpa:{MEMBER}")
-    form = closed_form(compiled.data, polybench.SIZES[kernel], PES, machine)
+    # Which candidate is best depends on the sizes; polynomials are of one.
+    candidate = best_candidate(compiled.data, polybench.SIZES[kernel], PES)
+    form = closed_form(compiled.data, polybench.SIZES[kernel], PES, machine, candidate)
     equal = 0
     for n in range(RUNS):
         # Not along the diagonal, where a wrong monomial could pass for another one.
-        sizes = {name: size + form.period * n * (n + m) for m, (name, size) in enumerate(form.first.items())}
-        ran = compiled.instantiate(sizes, pes=PES).run()
+        grown = {name: n * (n + m) for m, name in enumerate(form.order or form.first)}
+        sizes = {name: size + form.period * grown[name] for name, size in form.first.items()}
+        ran = compiled.instantiate(sizes, pes=PES, candidate=candidate).run()
         detail = ran.execution.detail
         assert isinstance(detail, plan_execution.Execution)
         equal += {k: v for k, v in form.evaluate(sizes).items() if v} == {k: v for k, v in detail.counts.items() if v}

@@ -145,6 +145,20 @@ def test_the_text_of_a_closed_form_is_a_polynomial() -> None:
     assert form.evaluate({"N": 41, "M": 43}) == count({"N": 41, "M": 43})
 
 
+def test_a_closed_form_holds_for_sizes_of_one_order() -> None:
+    def count(sizes: Mapping[str, int]) -> dict[str, int]:
+        n, m = sizes["N"], sizes["M"]
+        return {"a": n * max(n, m) + 3 * m, "b": n - m}
+
+    form = fit_closed_form(count, {"N": 8, "M": 6}, 2)
+    assert form.order == ("M", "N")
+    assert [form.text(name) for name in "ab"] == ["N^2 + 3*M", "N - M"]
+    above = {"N": 40, "M": 18}
+    assert form.evaluate(above) == count(above)
+    below = {"N": 18, "M": 40}
+    assert form.evaluate(below) != count(below), "of the other order are other polynomials"
+
+
 def test_what_is_no_polynomial_is_refused(golden: Golden) -> None:
     with pytest.raises(PolyloomError) as refused:
         fit_closed_form(lambda sizes: {"a": 2 ** sizes["N"]}, {"N": 1}, 1)

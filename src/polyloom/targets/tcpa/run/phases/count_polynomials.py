@@ -4,7 +4,8 @@
 With one candidate and sizes of one residue class modulo the region, or modulo twice or four times as much where several
 iterations are one, tiles grow evenly, so that counts are polynomials there. They are computed at a simplex of sizes
 from one element per processor class (Newton's forward differences, in integers), and compared at more sizes than there
-are coefficients.
+are coefficients. Where the elements that end last are others as one size exceeds another, each order of the sizes has
+polynomials of its own (chambers; Clauss 1996): they are then made of sizes of one order.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement, islice, product
-from math import comb, lcm, prod
+from itertools import accumulate, combinations_with_replacement, islice, product
+from math import comb, factorial, lcm, prod
 from typing import Final
 
 from polyloom.diagnostics import infeasible
@@ -23,6 +24,7 @@ from polyloom.targets.tcpa.run import model
 from polyloom.targets.tcpa.run.access_counts import Counts, name_counts, sum_counts
 from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.run.phases.step_sequence import run
+from polyloom.targets.tcpa.words.concrete_file import decode
 
 DEGREES: Final = range(1, 6)
 """Degrees that are tried: there are as many loops at most, those of steps included."""
@@ -36,13 +38,15 @@ Point = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class ClosedForm:
-    """Polynomials by name on the sizes `first + period * k`, k >= 0, as forward differences of k."""
+    """Polynomials by name on the sizes `first + period * k`, k >= 0, as forward differences of k; where there is an
+    `order` of the sizes, for k that do not fall in it."""
 
     first: Mapping[str, int]
     period: int
     differences: Mapping[str, Mapping[Point, int]]
     checked: int
     """At how many sizes it was compared, besides those that it was made of."""
+    order: tuple[str, ...] = ()
 
     def evaluate(self, sizes: Sizes) -> dict[str, int]:
         """Counts at sizes of its residue class."""
@@ -76,7 +80,9 @@ class ClosedForm:
 
 def _term(names: Sequence[str] | Mapping[str, int], exponents: Point, factor: Fraction) -> str:
     powers = [name if e == 1 else f"{name}^{e}" for name, e in zip(names, exponents, strict=True) if e]
-    return "*".join([str(factor), *powers] if factor != 1 or not powers else powers)
+    if powers and abs(factor) == 1:
+        return ("-" if factor < 0 else "") + "*".join(powers)
+    return "*".join([str(factor), *powers])
 
 
 def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int) -> ClosedForm:
@@ -93,17 +99,26 @@ def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int)
             known[at] = count(sizes)
         return known[at]
 
-    for own, lift in product((period * factor for factor in UNROLLED), LIFTS):
-        start = {name: size + own * lift for name, size in first.items()}
-        if (made := _fit_polynomials(count_once, start, own)) is not None:
+    # Of all sizes before those of one order.
+    ordered = tuple(sorted(first, key=first.__getitem__))
+    for order, factor, lift in product(((), ordered), UNROLLED, LIFTS):
+        start = {name: size + period * factor * lift for name, size in first.items()}
+        if (made := _fit_polynomials(count_once, start, period * factor, order)) is not None:
             return made
     message = f"no polynomial of degree {DEGREES[-1]} or less counts what runs do"
     raise infeasible("PL0523", message, help="take larger sizes to begin with, so that every tile has all cases")
 
 
-def _fit_polynomials(count: Callable[[Sizes], Counts], first: Sizes, period: int) -> ClosedForm | None:
+def _fit_polynomials(
+    count: Callable[[Sizes], Counts], first: Sizes, period: int, order: tuple[str, ...]
+) -> ClosedForm | None:
+    def sizes_at(point: Point) -> dict[str, int]:
+        # In an order, a point has by how much each size has grown more than the one before it.
+        steps = dict(zip(order, accumulate(point), strict=True)) if order else dict(zip(first, point, strict=True))
+        return {name: size + period * steps[name] for name, size in first.items()}
+
     def count_point(point: Point) -> Counts:
-        return count({n: s + period * k for (n, s), k in zip(first.items(), point, strict=True)})
+        return count(sizes_at(point))
 
     # A polynomial of too low a degree fails at the first point beyond its simplex; one of a higher degree than needed
     # would agree, but take more points.
@@ -111,15 +126,30 @@ def _fit_polynomials(count: Callable[[Sizes], Counts], first: Sizes, period: int
         basis = list(_simplex(len(first), degree))
         names = sorted({name for point in basis for name in count_point(point)})
         differences = {name: _differences(basis, [count_point(p).get(name, 0) for p in basis]) for name in names}
-        made = ClosedForm(dict(first), period, differences, len(basis) + 1)
+        if order:
+            places = [tuple(first).index(name) for name in order]
+            differences = {name: _in_steps(basis, own, places) for name, own in differences.items()}
+        made = ClosedForm(dict(first), period, differences, len(basis) + 1, order)
         further = islice((p for p in _points(len(first)) if sum(p) > degree), len(basis) + 1)
-        if all(made.evaluate(_sizes(made, p)) == {n: count_point(p).get(n, 0) for n in names} for p in further):
+        if all(made.evaluate(sizes_at(p)) == {n: count_point(p).get(n, 0) for n in names} for p in further):
             return made
     return None
 
 
-def _sizes(form: ClosedForm, point: Point) -> dict[str, int]:
-    return {name: first + form.period * k for (name, first), k in zip(form.first.items(), point, strict=True)}
+def _in_steps(basis: Sequence[Point], own: Mapping[Point, int], places: Sequence[int]) -> dict[Point, int]:
+    """Forward differences in the steps of the sizes, of those in how much more each grows than the one before it."""
+
+    def value(steps: Point) -> int:
+        grown = [steps[place] for place in places]
+        more = [b - a for a, b in zip([0, *grown], grown, strict=False)]
+        return sum(v * prod(map(_binomial, more, point)) for point, v in own.items())
+
+    return _differences(basis, [value(steps) for steps in basis])
+
+
+def _binomial(k: int, n: int) -> int:
+    """C(k, n) as a polynomial in k, which may be negative."""
+    return prod(k - m for m in range(n)) // factorial(n)
 
 
 def _points(names: int) -> Iterator[Point]:
@@ -163,11 +193,21 @@ def _count_by_classes(data: bytes, machine: Machine) -> dict[str, int]:
     return name_counts(found or model.execute([(config, 0, 0, ())], machine, check_only=True)[0])
 
 
-def closed_form(data: bytes, first: Sizes, region: tuple[int, int], machine: Machine) -> ClosedForm:
-    """Closed form of the access counts of a symbolic file on a region, from these sizes on. Errors: PL0523, and those
-    of instantiation and of a static run."""
+def best_candidate(data: bytes, sizes: Sizes, region: tuple[int, int]) -> int | None:
+    """Number of the candidate that is taken at these sizes; None for a symbolic file of several phases, which has one
+    for each. Errors: those of instantiation."""
+    taken = {own.data for own in run(plan_execution.instantiate(data, sizes, region, None)).configurations}
+    made_of = decode(taken.pop()).made_of if len(taken) == 1 else None
+    return None if made_of is None else made_of.candidate
+
+
+def closed_form(
+    data: bytes, first: Sizes, region: tuple[int, int], machine: Machine, candidate: int | None = None
+) -> ClosedForm:
+    """Closed form of the access counts of a candidate of a symbolic file on a region, from these sizes on. Errors:
+    PL0523, and those of instantiation and of a static run."""
 
     def count(sizes: Sizes) -> Counts:
-        return count_accesses(plan_execution.instantiate(data, sizes, region, None), machine)
+        return count_accesses(plan_execution.instantiate(data, sizes, region, candidate), machine)
 
     return fit_closed_form(count, first, lcm(*region))
