@@ -180,11 +180,14 @@ def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
 
 def leaves(expression: Expression) -> Iterator[Reference | Constant | Index]:
     """Leaves of an expression, the operands of its operations, from left to right, repeated as written."""
-    if isinstance(expression, Apply):
-        for operand in expression.operands:
-            yield from leaves(operand)
-    else:
-        yield expression
+    # Not recursive: through n generators within each other, each leaf of a sum of n terms would be handed on n times.
+    waiting: list[Expression] = [expression]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Apply):
+            waiting.extend(reversed(part.operands))
+        else:
+            yield part
 
 
 def accesses(expression: Expression) -> Iterator[Reference]:

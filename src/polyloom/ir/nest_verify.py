@@ -62,9 +62,13 @@ def _assigns(nest: Nest) -> Iterator[Assign]:
 
 
 def _expressions(expression: Expression) -> Iterator[Expression]:
-    yield expression
-    for operand in expression.operands if isinstance(expression, Apply) else ():
-        yield from _expressions(operand)
+    # Not recursive, as `leaves`.
+    waiting: list[Expression] = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, Apply):
+            waiting.extend(reversed(part.operands))
 
 
 def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
