@@ -53,7 +53,7 @@ def fresh_name(
     `numbers` keeps the last number of each base, for a set from which no name goes and of one spelling: without it, n
     names of one base take n^2/2 attempts.
     """
-    number = 0 if numbers is None else numbers.get(base, 0)
+    number = (numbers or {}).get(base, 0)
     name = spelled(base, number) if number else base
     while name in taken:
         number += 1

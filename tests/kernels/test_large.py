@@ -122,6 +122,7 @@ def test_three_thousand_equations(dims: int, tmp_path: Path) -> None:
     assert refused(tmp_path, "independent", "pla", dims, 3000)[1].code == "PL0406"
 
 
+@pytest.mark.usefixtures("roughly_scheduled")
 def test_a_chain_of_three_hundred_statements_runs(tmp_path: Path) -> None:
     path = tmp_path / "large.py"
     path.write_text(text("chain", "py", 1, 300), encoding="utf-8")
