@@ -42,11 +42,23 @@ def field_name(text: str) -> str:
     return re.sub(r"(?<=\w)(?:->|\.)(?=[^\W\d])", "_", text)
 
 
-def fresh_name(base: str, taken: set[str], spelled: Callable[[str, int], str] = underscored_name) -> str:
-    """Fresh name: `base`, or `spelled` with the least number from 1 on that makes it new; it is taken from then on."""
-    number, name = 0, base
+def fresh_name(
+    base: str,
+    taken: set[str],
+    spelled: Callable[[str, int], str] = underscored_name,
+    numbers: dict[str, int] | None = None,
+) -> str:
+    """Fresh name: `base`, or `spelled` with the least number from 1 on that makes it new; it is taken from then on.
+
+    `numbers` keeps the last number of each base, for a set from which no name goes and of one spelling: without it, n
+    names of one base take n^2/2 attempts.
+    """
+    number = (numbers or {}).get(base, 0)
+    name = spelled(base, number) if number else base
     while name in taken:
         number += 1
         name = spelled(base, number)
     taken.add(name)
+    if numbers is not None:
+        numbers[base] = number
     return name

@@ -11,6 +11,8 @@ import pytest
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 KERNEL = """import numpy as np
 import polyloom as pl
 

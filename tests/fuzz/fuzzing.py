@@ -61,7 +61,7 @@ class Native:
             if made.exists() and made.stat().st_mtime > newest:
                 return made
         made, level = (plain, "-O0") if quickly else (fast, "-O1")
-        flags = ("-g", level, "-Wall", "-Wextra", *_SANITIZERS)
+        flags = ("-gline-tables-only", level, "-Wall", "-Wextra", *_SANITIZERS)
         subprocess.run([*self.command, *flags, *map(str, self.sources), "-o", str(made)], check=True)
         return made
 

@@ -82,9 +82,9 @@ def audited(action: str) -> str | None:
 
 
 @needs_strace
-@pytest.mark.parametrize("name", HARMLESS)
-def test_what_is_allowed(name: str) -> None:
-    assert audited(HARMLESS[name]) is None
+def test_what_is_allowed() -> None:
+    """All in one process, each of which takes a second to begin: a finding names what it found."""
+    assert audited(f"({', '.join(HARMLESS.values())})") is None
 
 
 @needs_strace

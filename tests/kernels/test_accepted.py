@@ -12,6 +12,8 @@ import pytest
 import polyloom as pl
 from polyloom.frontend.source import Options
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 C = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
 SIZES: Mapping[str, Sequence[Mapping[str, int]]] = {
     "n": [{"n": 1}, {"n": 2}, {"n": 7}],

@@ -23,6 +23,8 @@ from polyloom.frontend.source import Options
 from polyloom.ir.plan_text import print_plan
 from polyloom.transform.phases import make_plan
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 FOLDER = Path(__file__).parent / "steps"
 SIZES: Mapping[str, Mapping[str, int]] = {
     "floyd_warshall.py": {"N": 6},

@@ -20,6 +20,8 @@ from polyloom import api, frontend
 from polyloom.ir.recurrence import Produced, System
 from polyloom.sets import Affine
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 HAS_C = find_spec("ziglang") is not None
 REGIONS = ((1, 1), (1, 2), (2, 2), (2, 1))
 IMAGE = (Around("y", "N", 2), Around("x", "M", 2))

@@ -31,6 +31,8 @@ from polyloom.ir.pla import Program
 from polyloom.ir.pla_text import print_program
 from polyloom.sets.isl import to_set
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 NAMES = ("N", "f", "A", "B", "x", "y", "P", "q", "p", "n", "z", "v", "w", "i", "j", "k", "l", "total", "SCALE", "SHIFT")
 with_c = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
 

@@ -178,13 +178,20 @@ def assignments(nodes: Iterable[Node]) -> Iterator[Assign]:
                 yield from assignments((*node.body, *node.orelse))
 
 
+def subexpressions(expression: Expression) -> Iterator[Expression]:
+    """Preorder traversal: an expression and all operands in it, from left to right, repeated as written."""
+    # Not recursive: through n generators within each other, each part of a sum of n terms would be handed on n times.
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, Apply):
+            waiting.extend(reversed(part.operands))
+
+
 def leaves(expression: Expression) -> Iterator[Reference | Constant | Index]:
-    """Leaves of an expression, the operands of its operations, from left to right, repeated as written."""
-    if isinstance(expression, Apply):
-        for operand in expression.operands:
-            yield from leaves(operand)
-    else:
-        yield expression
+    """Leaves of an expression, the operands of its operations."""
+    return (part for part in subexpressions(expression) if not isinstance(part, Apply))
 
 
 def accesses(expression: Expression) -> Iterator[Reference]:

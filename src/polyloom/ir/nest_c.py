@@ -17,7 +17,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from polyloom.ir.c_library import FUNCTIONS
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, loops, statements
+from polyloom.ir.nest import (
+    Apply,
+    Assign,
+    Expression,
+    If,
+    Index,
+    Loop,
+    Nest,
+    Node,
+    Storage,
+    loops,
+    statements,
+    subexpressions,
+)
 from polyloom.ir.numbers import NUMPY, WIDTH
 from polyloom.ir.operations import BY_NAME, FLOATS, INTEGERS, UNSIGNED, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
@@ -375,7 +388,7 @@ def _has_c_spelling(value: Apply) -> bool:
 
 def _is_widened_comparison(value: Apply) -> bool:
     """Whether a comparison is of constants of a narrow type, or of what was widened: the reader narrows it."""
-    widened = any(isinstance(part, Apply) and part.operation == f"to_{value.dtype}" for part in _subexpressions(value))
+    widened = any(isinstance(part, Apply) and part.operation == f"to_{value.dtype}" for part in subexpressions(value))
     narrow = value.dtype not in (*FLOATS, "i32", "u32")
     return widened or (narrow and all(isinstance(operand, Constant | Index) for operand in value.operands))
 
@@ -383,23 +396,16 @@ def _is_widened_comparison(value: Apply) -> bool:
 def _is_plain_select(value: Apply) -> bool:
     condition, *arms = value.operands
     # The reader makes a branch of an affine condition.
-    if any(isinstance(part, Index) for part in _subexpressions(condition)) or not any(
-        isinstance(part, Reference) for part in _subexpressions(condition)
+    if any(isinstance(part, Index) for part in subexpressions(condition)) or not any(
+        isinstance(part, Reference) for part in subexpressions(condition)
     ):
         return False
     # A division in an arm is guarded when it is read: the guard would be another term.
     if any(
         isinstance(part, Apply) and may_divide_by_zero(part.operation, part.dtype)
         for arm in arms
-        for part in _subexpressions(arm)
+        for part in subexpressions(arm)
     ):
         return False
     # The reader takes such a choice of integers for a minimum or a maximum.
     return not (value.dtype not in FLOATS and isinstance(condition, Apply) and set(condition.operands) == set(arms))
-
-
-def _subexpressions(value: Expression) -> Iterator[Expression]:
-    yield value
-    if isinstance(value, Apply):
-        for operand in value.operands:
-            yield from _subexpressions(operand)

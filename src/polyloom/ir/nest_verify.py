@@ -14,7 +14,6 @@ from polyloom.diagnostics import Diagnostic, Span, enforce
 from polyloom.ir.nest import (
     Apply,
     Assign,
-    Expression,
     If,
     Index,
     Loop,
@@ -23,6 +22,7 @@ from polyloom.ir.nest import (
     accesses,
     data_symbols,
     expression_type,
+    subexpressions,
 )
 from polyloom.ir.numbers import is_constant
 from polyloom.ir.operations import BY_NAME
@@ -61,12 +61,6 @@ def _assigns(nest: Nest) -> Iterator[Assign]:
     return (p.node for p in _places(nest.body) if isinstance(p.node, Assign))
 
 
-def _expressions(expression: Expression) -> Iterator[Expression]:
-    yield expression
-    for operand in expression.operands if isinstance(expression, Apply) else ():
-        yield from _expressions(operand)
-
-
 def names_are_unique(nest: Nest) -> Iterator[Diagnostic]:
     loops = [(p.node.name, p.node.span) for p in _places(nest.body) if isinstance(p.node, Loop)]
     items: list[tuple[str, Span | None]] = [(n, nest.span) for n in nest.parameters]
@@ -102,7 +96,7 @@ def _node_symbols(node: Node) -> frozenset[str]:
             return node.condition.symbols
         case Assign():
             indices = [a for r in (node.target, *accesses(node.value)) for a in r.index]
-            return _form_symbols((*indices, *(e.value for e in _expressions(node.value) if isinstance(e, Index))))
+            return _form_symbols((*indices, *(e.value for e in subexpressions(node.value) if isinstance(e, Index))))
 
 
 def loops_have_bounds(nest: Nest) -> Iterator[Diagnostic]:
@@ -127,7 +121,7 @@ def references_are_known(nest: Nest) -> Iterator[Diagnostic]:
 
 def operations_are_known(nest: Nest) -> Iterator[Diagnostic]:
     for assign in _assigns(nest):
-        for expression in _expressions(assign.value):
+        for expression in subexpressions(assign.value):
             if not isinstance(expression, Apply):
                 continue
             operation = BY_NAME.get(expression.operation)
@@ -145,7 +139,7 @@ def operations_are_known(nest: Nest) -> Iterator[Diagnostic]:
 
 def types_agree(nest: Nest) -> Iterator[Diagnostic]:
     for assign in _assigns(nest):
-        for expression in _expressions(assign.value):
+        for expression in subexpressions(assign.value):
             if isinstance(expression, Apply):
                 yield from _operands_agree(expression, nest)
             elif isinstance(expression, Constant) and not is_constant(expression.value, expression.dtype):

@@ -15,7 +15,7 @@ from typing import Final
 
 from polyloom.ir.instance_counts import count_instances
 from polyloom.ir.interpret import equation_instances
-from polyloom.ir.nest import Apply, Expression, Nest, statements
+from polyloom.ir.nest import Apply, Expression, Nest, statements, subexpressions
 from polyloom.ir.operations import CONVERSIONS, ElementType
 from polyloom.ir.plan import Plan
 from polyloom.ir.steps import walk_steps
@@ -57,10 +57,7 @@ def plan_work(plan: Plan, values: Mapping[str, int]) -> Work:
 
 def expression_operators(value: Expression) -> Iterator[Class]:
     """Operators of an expression, as often as they are written."""
-    if isinstance(value, Apply):
-        yield value.operation, value.dtype
-        for operand in value.operands:
-            yield from expression_operators(operand)
+    return ((part.operation, part.dtype) for part in subexpressions(value) if isinstance(part, Apply))
 
 
 def _add_counts(found: Counter[Class], classes: Sequence[Class] | Iterator[Class], count: int) -> None:

@@ -20,8 +20,8 @@ from math import prod
 
 import islpy as isl
 
-from polyloom.ir.nest import Apply, Expression
 from polyloom.ir.recurrence import Produced, Recurrence, Stored, System
+from polyloom.ir.work import expression_operators
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition
 from polyloom.transform.carry import Carrier, NotUniform, Value
@@ -126,7 +126,7 @@ class _Search:
         self.equalities = {d: self.own[d.reader].equalities(s) for d, s in self.sets.items()}
         self.typical = self.space.typical()
         self.boxes: dict[tuple[str, Placement], tuple[Vector, Vector]] = {}
-        self.work = {e.name: Counter(_operations(e.value)) for e in equations}
+        self.work = {e.name: Counter(_KINDS.get(o, o) for o, _ in expression_operators(e.value)) for e in equations}
         self.instances: dict[tuple[str, Placement], isl.Set] = {}
         self.numbers: dict[tuple[str, Placement], int] = {}
         self.points: list[isl.Set] = []
@@ -401,11 +401,3 @@ class _Search:
                         index = tuple(a.substitute(values) for a in piece.origin.index)
                         ways.setdefault(piece.origin.name, set()).add(tuple(a - a.constant for a in index))
         return 0.3 * sum(len(w) - 1 for w in ways.values())
-
-
-def _operations(value: Expression) -> Iterator[str]:
-    """The kind of unit that each operation of a value needs."""
-    if isinstance(value, Apply):
-        yield _KINDS.get(value.operation, value.operation)
-        for operand in value.operands:
-            yield from _operations(operand)

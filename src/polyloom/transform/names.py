@@ -29,6 +29,9 @@ class Names:
         # Names that the user knows come first; whatever is added gives way to them.
         self.taken = {*dims, *system.parameters, *arrays}
         self.labels: set[str] = set()
+        # An expression of n operations makes n names of one base.
+        self.numbers: dict[str, int] = {}
+        self.label_numbers: dict[str, int] = {}
         self.entry = {a: fresh_name(f"{a}_in", self.taken, dotted_name) for a in arrays}
         self.types: dict[str, ElementType] = {}
         self.reasons: dict[str, str] = {}
@@ -42,7 +45,7 @@ class Names:
 
     def label(self, base: str) -> str:
         """A name for an equation."""
-        return fresh_name(base, self.labels, dotted_name)
+        return fresh_name(base, self.labels, dotted_name, self.label_numbers)
 
     def dtype(self, operand: Operand) -> ElementType:
         if isinstance(operand, Constant):
@@ -109,7 +112,7 @@ class Names:
         return name
 
     def _new_variable(self, base: str, dtype: ElementType, reason: str, span: Span | None) -> str:
-        name = fresh_name(base, self.taken, dotted_name)
+        name = fresh_name(base, self.taken, dotted_name, self.numbers)
         self.types[name], self.spans[name] = dtype, span
         self.reasons |= {name: reason} if reason else {}
         return name

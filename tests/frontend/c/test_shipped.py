@@ -19,6 +19,8 @@ from polyloom.frontend import c
 from polyloom.frontend.c.clang import cached_trees
 from polyloom.frontend.source import Options
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
 
 FOLDER = HERE / "shipped"

@@ -9,6 +9,8 @@ import pytest
 from tests.frontend.onnx import node_cases
 from tests.frontend.onnx.node_cases import LISTS, PLACES
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 LEAST = {"riscv": 560, "tcpa": 400}
 """How many have to pass."""
 SAMPLE = {"riscv": 10, "tcpa": 6}

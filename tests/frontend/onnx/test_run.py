@@ -23,6 +23,8 @@ from polyloom.frontend.onnx.operators import FAMILIES, NAMES
 from polyloom.frontend.onnx.settings import Settings
 from polyloom.frontend.source import Options
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 N = helper.make_node
 ROOT = Path(__file__).parents[3]
 

@@ -17,6 +17,8 @@ from polyloom.ir.interpret import interpret
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.semantics import apply
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 TEXT = """
 parameter N >= 1
 input a[N]: u8, w[N]: i8, h[N]: f16

@@ -17,6 +17,8 @@ from tests.frontend.python.helpers import ROOT
 import polyloom as pl
 from polyloom.api import Instance
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 N, M = pl.sizes("N M")
 Array = np.ndarray[Any, np.dtype[Any]]
 

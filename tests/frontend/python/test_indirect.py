@@ -23,6 +23,8 @@ from polyloom.ir.nest import statements
 from polyloom.ir.nest_interpret import interpret
 from polyloom.transform.indirect import is_indirect
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 Arrays = dict[str, Any]
 PLACES = ("riscv:rv64gc", "belt:silver")
 NAMES = [name for name, value in vars(indirect).items() if isinstance(value, Kernel)]

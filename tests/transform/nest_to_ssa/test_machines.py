@@ -45,8 +45,18 @@ FLOAT: Final = (
 )
 
 
-@pytest.mark.parametrize("on", PLACES)
-@pytest.mark.parametrize("dtype", TYPES)
+# The member without floating point takes longest: by default it has every width of integers with one sign.
+SELDOM: Final = {(dtype, "belt:tin") for dtype in ("u8", "i16", "u32")}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "on"),
+    [
+        pytest.param(dtype, on, marks=pytest.mark.long if (dtype, on) in SELDOM else ())
+        for dtype in TYPES
+        for on in PLACES
+    ],
+)
 def test_operations_on_machines(dtype: ElementType, on: str, tmp_path: Path) -> None:
     path, other = tmp_path / "f.py", "u16" if dtype in FLOATS else "f64"
     is_float = dtype in FLOATS

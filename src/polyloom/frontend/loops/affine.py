@@ -108,7 +108,9 @@ def affine_form(node: Node, scope: Scope) -> Affine | None:
             value = affine_form(node.inner[0], scope)
             return value if value is None or node.opcode == "+" else value_in_type(-value, node, scope)
         case "binary" if node.opcode in _ARITHMETIC:
-            a, b = (affine_form(child, scope) for child in node.inner)
+            # The right operand first: that of a sum of n terms is one of them, and each part of the sum is asked for.
+            b = affine_form(node.inner[1], scope)
+            a = None if b is None else affine_form(node.inner[0], scope)
             value = None if a is None or b is None else _affine_binary(node.opcode, a, b, scope.domain)
             return value if value is None or node.opcode != "-" else value_in_type(value, node, scope)
         case "binary" if node.opcode in ("&", "<<", ">>"):

@@ -21,6 +21,8 @@ from polyloom.ir.arrays.read import read_arrays
 from polyloom.ir.arrays.text import print_arrays
 from polyloom.ir.numbers import NUMPY
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 KERNELS = {name: value for name, value in {**vars(scoping), **vars(constructs)}.items() if isinstance(value, Kernel)}
 SIZES = {"N": 6, "M": 5, "K": 4, "T": 3}, {"N": 5, "M": 4, "K": 3, "T": 2}
 CLOSE = 2e-5

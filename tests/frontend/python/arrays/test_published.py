@@ -14,6 +14,8 @@ import polyloom as pl
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.ir.numbers import NUMPY
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 KERNELS = {name: value for name, value in vars(published).items() if isinstance(value, Kernel)}
 SIZES = {"N": 6, "M": 5, "K": 4, "L": 4, "T": 3, "H": 5}
 ARRAY = ("k2mm", "atax", "bicg", "trisolv", "durbin", "syrk")

@@ -12,6 +12,7 @@ from polyloom import npy
 from polyloom.cli import main
 from polyloom.cli.bench.loops import loops
 
+MEMBERS = ("gold", "tin", "hex4")
 UPPER = """#include <stdint.h>
 void upper(int n, uint8_t s[restrict n]) {
   for (int i = 0; i < n; i++)
@@ -41,9 +42,16 @@ def test_arrays_go_in_and_out() -> None:
     assert np.load("made.npy").tobytes() == b"HELLO, WORLD"
 
 
-@pytest.mark.parametrize("member", ["gold", "tin", "hex4"])
-def test_bytes_are_those_of_the_compiled_file(member: str) -> None:
-    for loop in tuple(loops())[::6]:
+# Each loop on one of the members; with `-m long` on all of them.
+@pytest.mark.parametrize(
+    ("member", "first", "step"),
+    [
+        *((member, 6 * n, 18) for n, member in enumerate(MEMBERS)),
+        *(pytest.param(member, 0, 6, marks=pytest.mark.long) for member in MEMBERS),
+    ],
+)
+def test_bytes_are_those_of_the_compiled_file(member: str, first: int, step: int) -> None:
+    for loop in tuple(loops())[first::step]:
         equal_bytes(loop.path, f"belt:{member}", "--function", loop.name)
 
 

@@ -32,7 +32,7 @@ def test_fir5(tmp_path: Any) -> None:
     assert made.run(n=20).verified
 
 
-@pytest.mark.parametrize("member", ["silver", "copper"])
+@pytest.mark.parametrize("member", ["silver", pytest.param("copper", marks=pytest.mark.long)])
 def test_the_better_one_is_kept(member: str) -> None:
     for loop in tuple(loops())[::8]:
         found = [

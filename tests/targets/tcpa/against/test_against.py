@@ -19,6 +19,8 @@ from polyloom.frontend.source import Options
 from polyloom.ir.pla_text import digest
 from polyloom.targets.tcpa.words import program_file
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 FOLDER = Path(__file__).parents[4] / "examples"
 EXAMPLES = {
     "bits": ("paper", {"N": 16}, (1, 3)),

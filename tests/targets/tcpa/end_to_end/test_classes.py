@@ -24,9 +24,21 @@ def _planar(symbolic: Symbolic) -> int:
     return next(n for n, c in enumerate(symbolic.candidates) if c.rows is not None and c.columns is not None)
 
 
-@pytest.mark.parametrize("member", ["unit", "wide"])
-@pytest.mark.parametrize(("name", "perfect", "imperfect"), [("fir", 9, 9), ("matmul", 2, 4), ("conv", 4, 4)])
-def test_classes_do_not_grow(name: str, member: str, perfect: int, imperfect: int) -> None:
+LIMITS = {"fir": (9, 9), "matmul": (2, 4), "conv": (4, 4)}
+"""Most classes of perfect and of imperfect tilings."""
+
+
+# Mapping the convolution on the larger machine takes longer than all others together.
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [
+        pytest.param(name, member, marks=pytest.mark.long if (name, member) == ("conv", "wide") else ())
+        for name in LIMITS
+        for member in ("unit", "wide")
+    ],
+)
+def test_classes_do_not_grow(name: str, member: str) -> None:
+    perfect, imperfect = LIMITS[name]
     symbolic = mapped(name, member)
     for missing, limit in ((0, perfect), (1, imperfect)):
         counts = [

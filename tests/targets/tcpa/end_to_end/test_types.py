@@ -18,6 +18,8 @@ from polyloom.ir.interpret import interpret
 from polyloom.ir.numbers import NUMPY, type_limits
 from polyloom.ir.operations import ELEMENT_TYPES, ElementType
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 COUNT = 12
 FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 127.5, -129.0, 3e9, -3e9, np.inf, -np.inf, np.nan, 1e-40, 3.4e38]
 

@@ -20,6 +20,8 @@ from polyloom.ir import pla_verify
 from polyloom.targets.provenance import Provenance, provenance
 from polyloom.targets.tcpa.words import concrete_file, symbolic_file
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 FIR = KERNELS / "fir.py"
 
 

@@ -144,7 +144,7 @@ def test_there_are_nine_and_ten_without_exception() -> None:
 
 # By default one of the paper's machine, one and several units, two and three dimensions, recurrences, a stencil, no
 # iteration at all; these are the same words of other programs.
-MORE = {("fir", "unit"), ("matmul", "wide"), ("conv", "unit")}
+MORE = {("fir", "unit"), ("matmul", "wide"), ("conv", "unit"), ("matvec", "wide")}
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,10 @@ only to load, store and convert. A nest that needs more is refused by name befor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError, Span, input_error
-from polyloom.ir.nest import Apply, Expression, Nest, statements
+from polyloom.ir.nest import Apply, Nest, statements, subexpressions
 from polyloom.ir.operations import ElementType
 
 _INTEGERS: Final = ("i8", "i16", "i32", "u8", "u16")
@@ -25,8 +24,8 @@ def check_types(nest: Nest) -> None:
         if storage.dtype not in _STORED:
             raise _unsupported_error(f"elements of {storage.dtype}, which `{storage.name}` has", storage.span)
     for statement in statements(nest):
-        for value in _operation_nodes(statement.assign.value):
-            if not _supports(value.operation, value.dtype):
+        for value in subexpressions(statement.assign.value):
+            if isinstance(value, Apply) and not _supports(value.operation, value.dtype):
                 raise _unsupported_error(f"{value.operation} on {value.dtype}", value.span)
 
 
@@ -43,10 +42,3 @@ def _supports(operation: str, dtype: ElementType) -> bool:
 
 def _unsupported_error(what: str, span: Span | None) -> PolyloomError:
     return input_error("PL1353", f"the vectors of a minion do not have {what}", span=span, help=_HELP)
-
-
-def _operation_nodes(value: Expression) -> Iterator[Apply]:
-    if isinstance(value, Apply):
-        yield value
-        for operand in value.operands:
-            yield from _operation_nodes(operand)
