@@ -22,6 +22,10 @@ def shares(x: Any) -> Any:
     return x / total
 
 
+def root(x: Any, zero: Any) -> Any:
+    return 1 / np.sqrt(x * zero)
+
+
 def twice(x: Any) -> Any:
     doubled = x + x
     return doubled * doubled
@@ -42,9 +46,8 @@ def changed(x: pl.f32[N, 4], y: pl.f32[N, 4]) -> Any:
 
 @pl.kernel
 def zeros_of_both_signs(x: pl.f32[N, 4], y: pl.f32[N, 4]) -> Any:
-    one, other = 1 / np.sqrt(x * np.float32(0.0)), 1 / np.sqrt(x * np.float32(-0.0))
-    y[...] = one + one
-    return other + other
+    y[...] = twice(root(x, np.float32(0.0)))
+    return twice(root(x, np.float32(-0.0)))
 
 
 @pl.kernel

@@ -13,7 +13,7 @@ fusion, which computes them where they are read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polyloom.ir.arrays.program import (
@@ -55,27 +55,27 @@ def _kept_statements(body: Sequence[Statement], single: set[str], names: dict[st
     known = dict[str, Store]()
     for given in body:
         statement = _rename_statement(given, names) if names else given
-        stored = {store.target.name for store in stores((statement,))}
-        if not isinstance(statement, Store):
-            yield statement
-        elif statement.target.name not in single or not _is_shared(statement):
-            yield statement
-        else:
-            # The text of a value tells types and zeros of both signs apart, and has no places of the source.
-            text = print_value(statement.value)
-            first = known.get(text)
-            if first is not None and first.target.shape == statement.target.shape:
-                names[statement.target.name] = first.target.name
-                continue
-            yield statement
+        text = _shared_text(statement, single)
+        first = None if text is None else known.get(text)
+        if isinstance(statement, Store) and first is not None and first.target.shape == statement.target.shape:
+            names[statement.target.name] = first.target.name
+            continue
+        yield statement
+        if isinstance(statement, Store) and text is not None:
             known[text] = statement
+        stored = {store.target.name for store in stores((statement,))}
         known = {text: s for text, s in known.items() if not stored & {read.name for read in reads(s.value)}}
 
 
-def _is_shared(store: Store) -> bool:
-    """Whether a store is of a whole array, and its value costs more than to be computed again."""
-    is_whole = store.target.index == axes(len(store.target.shape))
-    return is_whole and (has_sum(store.value) or cost(store.value) > _FEW)
+def _shared_text(statement: Statement, single: Container[str]) -> str | None:
+    """Text of the value of a store to a whole local array that costs more than to be computed again, else None. It
+    tells types and zeros of both signs apart, and has no places of the source.
+    """
+    if not isinstance(statement, Store) or statement.target.name not in single:
+        return None
+    is_whole = statement.target.index == axes(len(statement.target.shape))
+    is_costly = has_sum(statement.value) or cost(statement.value) > _FEW
+    return print_value(statement.value) if is_whole and is_costly else None
 
 
 def _rename_statement(statement: Statement, names: Mapping[str, str]) -> Statement:
