@@ -20,13 +20,14 @@ Code = tuple[Routine, int, int]
 
 def hottest_code(file: File, run: Run, hot: Collection[int]) -> Code | None:
     """Code with the most unit-cycles on lines that are `hot`; None where none has any."""
-    counted = Counter[tuple[Routine, int]]()
+    # By name: a hash of a routine is one of all its bundles.
+    counted = Counter[tuple[str, int]]()
     for routine, number, row in bundle_rows(file, run):
         # Empty slots count for the line of what keeps them empty.
-        counted[routine, number] += row.unit_cycles if row.line in hot else 0
+        counted[routine.name, number] += row.unit_cycles if row.line in hot else 0
 
     def weight(code: Code) -> int:
-        return sum(counted[code[0], n] for n in range(*code[1:]))
+        return sum(counted[code[0].name, n] for n in range(*code[1:]))
 
     best = max((code for routine in file.program.routines for code in _parts(routine, run)), key=weight, default=None)
     return best if best is not None and weight(best) else None
