@@ -99,7 +99,12 @@ def test_the_belt_hashes_no_routine(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = tmp_path / "two.py"
     path.write_text(_TWO_LOOPS, encoding="utf-8")
     hashed = list[Routine]()
-    monkeypatch.setattr(Routine, "__hash__", lambda self: hashed.append(self) or 0)
+
+    def note_hash(routine: Routine) -> int:
+        hashed.append(routine)
+        return 0
+
+    monkeypatch.setattr(Routine, "__hash__", note_hash)
     result = pl.compile(str(path), on="belt:gold").prepare_instance({}, {}).measure({"N": 20}, account=True)
     assert shown_lines(result.page())
     assert not hashed
