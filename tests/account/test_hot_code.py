@@ -15,6 +15,7 @@ from polyloom.report import run_text
 from polyloom.riscv.source_lines import Lines
 from polyloom.riscv.timing.listing_loops import hottest_loop
 from polyloom.targets.account import Account, Row
+from polyloom.targets.belt.words.program import Routine
 from polyloom.targets.costs import Line
 
 # Two loops of line 3, one of line 6 that the first of them contains, and straight code of line 9.
@@ -90,6 +91,23 @@ def test_the_code_follows_the_counts(tmp_path: Path, on: str) -> None:
         assert result.account is not None and result.account.hottest_loop == loop
         shown = shown_lines(result.page())
         assert shown and shown <= lines
+
+
+def test_the_belt_hashes_no_routine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hash of a routine is one of all its bundles: with one per slot and bundle, the large transformer layer took
+    minutes to account for."""
+    path = tmp_path / "two.py"
+    path.write_text(_TWO_LOOPS, encoding="utf-8")
+    hashed = list[Routine]()
+
+    def note_hash(routine: Routine) -> int:
+        hashed.append(routine)
+        return 0
+
+    monkeypatch.setattr(Routine, "__hash__", note_hash)
+    result = pl.compile(str(path), on="belt:gold").prepare_instance({}, {}).measure({"N": 20}, account=True)
+    assert shown_lines(result.page())
+    assert not hashed
 
 
 def test_a_text_shows_a_part_of_a_long_loop() -> None:

@@ -48,6 +48,7 @@ def store_view_sources(program: Program) -> Program:
                     target.name in locals_ and target.index == axes(len(extents)) and has_sum(source)
                 ):
                     # Storage is made before all loops, where their names have no values.
+                    span = span or statement.span  # views of a model's nodes have the place of the node alone
                     room = tuple(bound_by_sizes(extent, loops) for extent in shape(source))
                     storage = Storage(fresh_name("base", taken), dtype(source), room, "local", True, span)
                     made.append(storage)

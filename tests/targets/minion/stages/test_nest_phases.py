@@ -103,3 +103,25 @@ def test_rows_behind_those_of_a_cache_are_a_product() -> None:
     run = pl.compile(cached, on="minion:2").run(S=3, T=5, h=h, w=w, k=k)
     assert run.verified
     assert run.data["phases"] == ["product", "product", "simd", "product"]
+
+
+@pl.kernel
+def quantized(x: pl.f32[T, 64], w: pl.i8[64, 64], v: pl.i8[64, 64], scale: pl.f32[64]) -> Any:
+    """Two products of bytes, the left factor of each rounded at run time."""
+    return _quantized_product(_quantized_product(x, w, scale), v, scale)
+
+
+def _quantized_product(x: Any, w: Any, scale: Any) -> Any:
+    step = np.abs(x).max(axis=-1, keepdims=True) / np.float32(127)
+    rounded = np.rint(x / step).astype(np.int8)
+    return np.matmul(rounded.astype(np.int32), w.astype(np.int32)).astype(np.float32) * step * scale
+
+
+def test_products_of_bytes_that_are_rounded_at_run_time_go_to_tensor_units() -> None:
+    random = np.random.default_rng(0)
+    x, scale = random.standard_normal((5, 64)).astype(np.float32), random.random(64).astype(np.float32)
+    w, v = random.integers(-128, 128, (2, 64, 64)).astype(np.int8)
+    run = pl.compile(quantized, on="minion:2").run(T=5, x=x, w=w, v=v, scale=scale)
+    assert run.verified
+    assert run.data["phases"] == ["simd", "product", "simd", "product", "simd"]
+    assert np.array_equal(run.outputs["result"], quantized(x=x, w=w, v=v, scale=scale))

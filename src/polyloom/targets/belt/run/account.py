@@ -49,6 +49,8 @@ class _Edge:
 
 
 _OUTSIDE: Final = _Reason("fill and drain", "code before and after loops")
+_Noted = tuple[tuple[Issue, Note], ...]
+"""A bundle's operations in the order of its slots, each with its note."""
 
 
 def account(program: Program, execution: Execution) -> Account:
@@ -88,12 +90,14 @@ def _routine_rows(
 ) -> Iterator[tuple[int, Row]]:
     """Number of the bundle, and a row of each slot."""
     entered = executed[0] if executed else 0
-    reasons = dict(_loop_reasons(routine, machine))
-    for number, (bundle, times) in enumerate(zip(routine.bundles, executed, strict=False)):
+    # Sorted once: windows of open code overlap.
+    bundles = [_issue_notes(bundle) for bundle in routine.bundles]
+    reasons = dict(_loop_reasons(routine, bundles, machine))
+    for number, (bundle, times) in enumerate(zip(bundles, executed, strict=False)):
         if not times:
             continue
         taken = set[Slot]()
-        for issue, note in _issue_notes(bundle):
+        for issue, note in bundle:
             # Steps of a free loop take no slot that could do anything else.
             if issue.slot in slots:
                 taken.add(issue.slot)
@@ -101,7 +105,7 @@ def _routine_rows(
                 yield number, Row(category, issue.name, note.place.line, "", str(issue.slot), times)
         # A bundle that ran more often than its routine is in a loop, though in none that is pipelined.
         open_loop = times > entered and number not in reasons
-        why = _edge_reason(_window(routine, number), machine) if open_loop else reasons.get(number, _OUTSIDE)
+        why = _edge_reason(_window(bundles, number), machine) if open_loop else reasons.get(number, _OUTSIDE)
         for slot in slots:
             if slot not in taken:
                 yield number, Row(why.category, why.detail, why.line, "", str(slot), times)
@@ -111,24 +115,24 @@ def _category(unit: Unit) -> Category:
     return _CATEGORIES.get(unit, "work")
 
 
-def _issue_notes(bundle: Bundle) -> Iterator[tuple[Issue, Note]]:
+def _issue_notes(bundle: Bundle) -> _Noted:
     issues, notes = sort_by_slot(bundle)
-    return zip(issues, notes or (Note(),) * len(issues), strict=True)
+    return tuple(zip(issues, notes or (Note(),) * len(issues), strict=True))
 
 
-def _loop_reasons(routine: Routine, machine: Machine) -> Iterator[tuple[int, _Reason]]:
+def _loop_reasons(routine: Routine, noted: Sequence[_Noted], machine: Machine) -> Iterator[tuple[int, _Reason]]:
     """By bundle of a pipelined loop, why its slots are empty."""
     for first, count in routine.loops:
-        bundles = routine.bundles[first : first + count]
+        bundles = noted[first : first + count]
         found = _binding_slots(bundles, machine) or _edge_reason(bundles, machine, count)
         yield from ((number, found) for number in range(first, first + count))
 
 
-def _binding_slots(bundles: Sequence[Bundle], machine: Machine) -> _Reason | None:
+def _binding_slots(bundles: Sequence[_Noted], machine: Machine) -> _Reason | None:
     """Slots that take every bundle of a pass, because no fewer would do for what only they can execute (ResMII), the
     fullest first, with the line that they execute most.
     """
-    issued = [(issue, note) for bundle in bundles for issue, note in _issue_notes(bundle)]
+    issued = [(issue, note) for bundle in bundles for issue, note in bundle]
     units: list[Unit] = [OPS[issue.name].unit for issue, _ in issued]
     found = list[tuple[float, str, list[int]]]()
     for own in dict.fromkeys(machine.unit_slots(unit) for unit in units):
@@ -149,7 +153,7 @@ def _binding_slots(bundles: Sequence[Bundle], machine: Machine) -> _Reason | Non
     return _Reason("full unit", text, max(lines, key=lines.count))
 
 
-def _edge_reason(bundles: Sequence[Bundle], machine: Machine, interval: int = 0) -> _Reason:
+def _edge_reason(bundles: Sequence[_Noted], machine: Machine, interval: int = 0) -> _Reason:
     edges = list(_tight_edges(bundles, machine, interval))
     if not edges:
         return _Reason("dependence", "slots that no value waits for")
@@ -157,26 +161,26 @@ def _edge_reason(bundles: Sequence[Bundle], machine: Machine, interval: int = 0)
     return _Reason("dependence", edge.text, edge.line)
 
 
-def _window(routine: Routine, number: int) -> Sequence[Bundle]:
+def _window(bundles: Sequence[_Noted], number: int) -> Sequence[_Noted]:
     """Bundles around one of open code, as far as values of other bundles can be waited for."""
-    return routine.bundles[max(0, number - _REACH) : number + _REACH]
+    return bundles[max(0, number - _REACH) : number + _REACH]
 
 
 _REACH: Final = 16
 
 
-def _tight_edges(bundles: Sequence[Bundle], machine: Machine, interval: int) -> Iterator[_Edge]:
+def _tight_edges(bundles: Sequence[_Noted], machine: Machine, interval: int) -> Iterator[_Edge]:
     """Edges whose reader issues as soon as the value is there; with an interval also around the loop. Names are debug
     information, latencies those of the member and delays those of the words.
     """
     made = dict[str, tuple[int, int, Issue]]()
     for row, bundle in enumerate(bundles):
-        for issue, note in _issue_notes(bundle):
+        for issue, note in bundle:
             at = row + (note.stage or 0) * interval
             latency = max(issue.delay, machine.latency(OPS[issue.name], issue.width or "w"))
             made.update((name, (at, latency, issue)) for name in note.results if name)
     for row, bundle in enumerate(bundles):
-        for issue, note in _issue_notes(bundle):
+        for issue, note in bundle:
             at = row + (note.stage or 0) * interval
             for name in note.operands:
                 if name not in made:

@@ -20,7 +20,7 @@ Code = tuple[Routine, int, int]
 
 def hottest_code(file: File, run: Run, hot: Collection[int]) -> Code | None:
     """Code with the most unit-cycles on lines that are `hot`; None where none has any."""
-    # By name: the hash of a routine is that of all its bundles, and would be computed for every row of every bundle.
+    # By name: a hash of a routine is one of all its bundles.
     counted = Counter[tuple[str, int]]()
     for routine, number, row in bundle_rows(file, run):
         # Empty slots count for the line of what keeps them empty.

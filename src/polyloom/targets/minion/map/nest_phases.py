@@ -23,6 +23,7 @@ from polyloom.targets.minion.map.phase_work import Work
 from polyloom.targets.minion.map.product.batched.batch import batch_work
 from polyloom.targets.minion.map.simd import form as simd
 from polyloom.targets.minion.options import Fp
+from polyloom.transform.parallel.restructuring.array_narrowing import narrow_arrays
 from polyloom.transform.parallel.restructuring.loop_fusion import fuse_loops
 from polyloom.transform.parallel.restructuring.product_distribution import distribute_products
 from polyloom.transform.parallel.restructuring.strided_products import match_product
@@ -37,7 +38,7 @@ def plan_nest_phases(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, tuple[Work
     """
     if fp != "contract":
         return None
-    nest = distribute_products(nest)
+    nest = distribute_products(narrow_arrays(nest))
     types: dict[str, ElementType] = {storage.name: storage.dtype for storage in nest.storage}
     shapes = {storage.name: storage.shape for storage in nest.storage}
     groups = list[tuple[tuple[Node, ...], Work | None]]()

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Restructuring of outermost loops: matrix products apart, neighbours fused, the loop that most workers share first."""
+"""Restructuring of outermost loops: arrays of bytes narrowed, matrix products apart, neighbours fused, the loop that
+most workers share first.
+"""
