@@ -209,10 +209,31 @@ class _Cutter:
         out = tuple(n for n in (*d.dims, *d.extents) if n in own)
         out = tuple(dict.fromkeys(out))
         result = name if name and out == d.dims else self.fresh()
+        parts = self.row_parts(d.extents[whole.dimension])
         made = Fold(result, out, leaf, d.label, (), d.span, over=whole.dimension, operation=whole.operation)
-        found = self.add(made, self.types[leaf.array])
+        if len(parts) == 1:
+            found = self.add(made, self.types[leaf.array])
+        else:
+            found = self.fold_of_parts(made, parts)
         self.rows.add(found.array)
         return found
+
+    def row_parts(self, extent: Affine) -> Sequence[tuple[int, int]]:
+        """Parts of a row that the machine folds at once, where its length is known."""
+        length = extent.constant if extent.is_constant else 1
+        width = self.can.row or length
+        return [(first, min(first + width, length)) for first in range(0, length, width)]
+
+    def fold_of_parts(self, whole: Fold, parts: Sequence[tuple[int, int]]) -> Leaf:
+        """Fold of what folds of parts of a row give (strip mining; Allen and Kennedy 2001, section 5.5)."""
+        operation, total = "max" if whole.operation == "maximum" else "min", None
+        assert isinstance(whole.term, Leaf), "a fold is of a whole array"
+        for part in parts:
+            found = self.add(replace(whole, result=self.fresh(), part=part), self.types[whole.term.array])
+            self.rows.add(found.array)
+            total = found if total is None else Apply(operation, (total, found))
+        assert total is not None, "rows have elements"
+        return self.formula(total, whole.dims, whole.result)
 
     def product(
         self,
