@@ -308,7 +308,11 @@ class _Recomputer(Reader):
             total: Term | None = None
             for part, is_fixed in self.unrolled_places(inner[along], shared):
                 place = (*inner[:along], part, *inner[along + 1 :])
-                made = self.term(value.source, place, self.needed_dimensions(place)) if is_fixed else self.fold(value, place)
+                made = (
+                    self.term(value.source, place, self.needed_dimensions(place))
+                    if is_fixed
+                    else self.fold(value, place)
+                )
                 operation = "max" if value.operation == "maximum" else "min"
                 total = made if total is None else terms.Apply(operation, (total, made), value.span)
             assert total is not None, "dimensions have elements"

@@ -13,6 +13,7 @@ products and formulas may be is data, `Abilities`:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -211,10 +212,7 @@ class _Cutter:
         result = name if name and out == d.dims else self.fresh()
         parts = self.row_parts(d.extents[whole.dimension])
         made = Fold(result, out, leaf, d.label, (), d.span, over=whole.dimension, operation=whole.operation)
-        if len(parts) == 1:
-            found = self.add(made, self.types[leaf.array])
-        else:
-            found = self.fold_of_parts(made, parts)
+        found = self.fold_of_parts(made, parts) if len(parts) > 1 else self.add(made, self.types[leaf.array])
         self.rows.add(found.array)
         return found
 

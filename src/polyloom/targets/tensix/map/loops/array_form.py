@@ -31,8 +31,8 @@ def cut_arrays(
     formulas_of: Callable[[ArrayProgram, Sequence[Store]], ArrayFormulas] = array_formulas,
     carrier: Carrier | None = None,
 ) -> tuple[Program, Views]:
-    """Cut of arrays into stages, and the views that they read; integers beside floats are carried by a `carrier`. Raises
-    `Unlike`. Errors: PL1232.
+    """Cut of arrays into stages, and the views that they read; integers beside floats are carried by a `carrier`.
+    Raises `Unlike`. Errors: PL1232.
     """
     made = formulas_of(arrays, stores)
     formulas = made.formulas if carrier is None else carry_integers(made.formulas, carrier)

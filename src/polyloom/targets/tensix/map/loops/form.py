@@ -75,13 +75,6 @@ CUT: Final = "cut"
 TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, arrays=ARRAYS, scalars=SCALARS)
 _FOLDING: Final = replace(TILE, folds=True, row=COLUMNS * SIDE)
 """Of arrays that are computed for each place at which they are read, which are many: less is computed for each row."""
-_CARRIERS: Final[Mapping[str, Carrier]] = {
-    "tf32": Carrier(EXACT, 1 << 11, splits=True),
-    "bf16": Carrier(1 << 8, 1 << 8, splits=False),
-    "fp16": Carrier(1 << 11, 1 << 11, splits=False),
-}
-"""Integers that formats hold, by their bits of mantissa. In 16 bits, sums of several products are rounded between them,
-more than one sum by its alignment."""
 FORMS: Final = (
     "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
     "after another such as kernels/gemm.c"
@@ -181,12 +174,23 @@ def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -
     reasons = list[Unlike]()
     for can, formulas_of in forms:
         try:
-            stages, views = cut_arrays(arrays, stores, can, watch, formulas_of, _CARRIERS.get(options.format or "tf32"))
+            stages, views = cut_arrays(arrays, stores, can, watch, formulas_of, _carrier(options))
             return _select_stages(stages, options, views), stages, views
         except Unlike as lack:
             reasons.append(lack)
     # What the first form lacks is what the source says.
     raise reasons[0]
+
+
+def _carrier(options: Any) -> Carrier | None:
+    """Integers that a format's floats hold, by their bits of mantissa; the matrix unit reads 10 of the right factor's.
+    In 16 bits, sums of several products are rounded between them, more than one sum is where products are aligned.
+    """
+    name: Name = options.format or "tf32"
+    if name == "tf32":
+        return Carrier(EXACT, 1 << 10, splits=options.fidelity == _FIDELITY and options.dest != 16)
+    held = {"bf16": 1 << 8, "fp16": 1 << 10}.get(name)
+    return None if held is None else Carrier(held, held, splits=False)
 
 
 def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:

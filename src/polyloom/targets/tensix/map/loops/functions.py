@@ -248,6 +248,9 @@ FUNCTIONS: Final = tuple(_FUNCTIONS)
 """Of one number."""
 
 
+_WHOLE: Final = 2.0**23
+
+
 def _to_nearest(u: _Unit[T], x: T) -> T:
     # Adding 1.5 * 2^23 leaves no bit behind the point; the sum is rounded to even.
     return u.add(u.add(x, _INTEGERS), -_INTEGERS)
@@ -255,8 +258,10 @@ def _to_nearest(u: _Unit[T], x: T) -> T:
 
 def _rint(u: _Unit[T], x: T) -> T:
     """Nearest integer, ties to even, with the sign of x; larger numbers, infinities and NaNs are what they are."""
-    near = u.lanes.call("sfpsetsgn_v", _to_nearest(u, x), x, 0)
-    return u.chosen(_LT, u.magnitude(x), float_bits(2.0**22), near, x)
+    size = u.magnitude(x)
+    # From 2^23 on, all numbers are integers; below, the sum with it has no bit behind the point.
+    near = u.lanes.call("sfpsetsgn_v", u.add(u.add(size, _WHOLE), -_WHOLE), x, 0)
+    return u.chosen(_LT, size, float_bits(_WHOLE), near, x)
 
 
 def _to_integer(u: _Unit[T], x: T, kind: ElementType, *, rounds: bool) -> T:

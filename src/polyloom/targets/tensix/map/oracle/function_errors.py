@@ -70,8 +70,9 @@ def rounding_error(name: str, x: Any, of_x: Any) -> Error:
         return np.where(np.isnan(found), 0.0, found) if kind else found
 
     value = rounded(x)
-    ends = (np.abs(rounded(x + side) - value) for side in (-of_x, of_x))
-    error = np.maximum(*ends)
+    ends = [rounded(x + side) for side in (-of_x, of_x)]
+    # Equal infinities have no distance, and subtracting them would give none.
+    error = np.maximum(*(np.where(end == value, 0.0, np.abs(end - value)) for end in ends))
     if kind:
         # Of a NaN, or where any number is allowed, the result is any of the type.
         low, high = CARRIED[cast("ElementType", kind)]
