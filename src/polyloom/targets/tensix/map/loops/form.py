@@ -172,7 +172,9 @@ def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -
         (_FOLDING, partial(recomputed_formulas, has_rows=False)),
     )
     reasons = list[Unlike]()
-    for can, formulas_of in forms:
+    has_halves = options.format in ("bf16", "fp16")
+    for able, formulas_of in forms:
+        can = replace(able, has_halves=has_halves)
         try:
             stages, views = cut_arrays(arrays, stores, can, watch, formulas_of, _carrier(options))
             return _select_stages(stages, options, views), stages, views
