@@ -4,7 +4,7 @@ Analysis, 1966), as if no type wrapped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from polyloom.ir.numbers import type_limits
@@ -39,16 +39,26 @@ def _magnitude(a: Range) -> Range:
     return 0 if a[0] <= 0 <= a[1] else min(map(abs, a)), largest_magnitude(a)
 
 
-LINEAR: Final[Mapping[str, Callable[..., Range]]] = {
-    "move": lambda a: a,
-    "neg": lambda a: (-a[1], -a[0]),
-    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+def _sum(ranges: Sequence[Range]) -> Range:
+    (a, b), (c, d) = ranges
+    return a + c, b + d
+
+
+def _difference(ranges: Sequence[Range]) -> Range:
+    (a, b), (c, d) = ranges
+    return a - d, b - c
+
+
+LINEAR: Final[Mapping[str, Callable[[Sequence[Range]], Range]]] = {
+    "move": lambda ranges: ranges[0],
+    "neg": lambda ranges: (-ranges[0][1], -ranges[0][0]),
+    "add": _sum,
+    "sub": _difference,
 }
 """Operations whose result is missed by no more than their operands are."""
-OTHERS: Final[Mapping[str, Callable[..., Range]]] = {
-    "mul": product_range,
-    "abs": _magnitude,
-    "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
-    "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+OTHERS: Final[Mapping[str, Callable[[Sequence[Range]], Range]]] = {
+    "mul": lambda ranges: product_range(*ranges),
+    "abs": lambda ranges: _magnitude(*ranges),
+    "min": lambda ranges: (min(low for low, _ in ranges), min(high for _, high in ranges)),
+    "max": lambda ranges: (max(low for low, _ in ranges), max(high for _, high in ranges)),
 }

@@ -6,10 +6,8 @@ results of all of them are proven to be no larger, and to be in the range of the
 (interval analysis; Cousot and Cousot 1977). What is not proven is refused. Conversions between types of integers
 disappear; one of a float is `to_f32(to_i8(x))`.
 
-A matrix unit may round sums of products of floats, also of integers: it aligns products to the largest of several, by
-their exponents. Products of 11 bits lose nothing (`Carrier.splits`). So of factors of 8 bits one is split, a = h + l,
-where h is a multiple of 16 and l at most 8 (error-free splitting; Dekker 1971): both sums of products are exact.
-Without that a sum is a float's, and may only be added up and become one.
+A matrix unit may round sums of products of floats, also of integers (`exact_products`, `Carrier.splits`). Then a sum
+is a float's, and may only be added up and become one.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from typing import Final, NoReturn
 from polyloom.diagnostics import Span, input_error
 from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Number, Sum, Term, leaves, subterms, term_type
 from polyloom.ir.operations import INTEGERS, ElementType
+from polyloom.transform.stages.exact_products import exact_sum, sum_of_products
 from polyloom.transform.stages.integer_ranges import (
     LINEAR,
     OTHERS,
@@ -35,10 +34,6 @@ from polyloom.transform.stages.terms import product_factors
 EXACT: Final = 1 << 24
 """Up to which all integers are numbers of FP32."""
 _COMPARISONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
-_UNIT: Final = 16
-"""What the high part of a split factor is a multiple of."""
-_ALIGNED: Final = 11
-"""Bits of products that lose nothing where they are aligned to each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +195,13 @@ class _Carried:
             self.refuse(f"`{term.operation}` of {kind} stands in a program of f32", help, term.span)
         made = replace(term, operands=tuple(o.term for o in operands))
         is_exact = all(o.is_exact for o in operands)
-        integer = _Integer(made, found(*(o.range for o in operands)), is_exact)
+        integer = _Integer(made, found([o.range for o in operands]), is_exact)
         return self.within(integer, kind, f"`{term.operation}`", term.span)
 
     def conversion(self, term: Apply) -> _Integer:
         """Conversion to a type of integers: of an integer nothing, where it cannot wrap."""
-        kind, (operand,) = next(k for k in INTEGERS if term.operation == f"to_{k}"), term.operands
+        kind: ElementType = next(k for k in INTEGERS if term.operation == f"to_{k}")
+        operand = _unsaturated(term.operands[0], RANGES[kind])
         if self.is_integer(operand) or isinstance(operand, Number):
             return self.within(self.integer(operand), kind, f"`{term.operation}`", term.span)
         given = term_type(operand, self.types)
@@ -227,7 +223,8 @@ class _Carried:
                 f"a sum of {extent} integers in `{self.d.label}`: floats, which carry it, are exact up to 2^24",
                 "declare the extent of the sum as a number, or convert the factors to float32 before the product",
             )
-        kind, what = term_type(whole, self.types) or "i32", f"a sum of {extent} integers in `{self.d.label}`"
+        kind: ElementType = term_type(whole, self.types) or "i32"
+        what = f"a sum of {extent} integers in `{self.d.label}`"
         parts = [*map(self.integer, factors)] if len(factors) == 2 else [self.integer(whole.term)]
         one = parts[0].range if len(parts) == 1 else product_range(parts[0].range, parts[1].range)
         self.within(_Integer(whole, one), kind, "a term of a sum", self.d.span)
@@ -237,29 +234,22 @@ class _Carried:
         return _Integer(replace(whole, term=parts[0].term), found.range, is_exact=False)
 
     def products(self, whole: Sum, parts: list[_Integer], found: Range) -> _Integer:
-        """Sum of products of two factors, exact where products have few bits or one factor can be split."""
-        terms, bits = [part.term for part in parts], [part.largest.bit_length() for part in parts]
+        """Sum of products of two factors."""
         holds = self.carrier.splits and all(p.is_exact and p.largest <= self.carrier.factor for p in parts)
-        # A product of numbers with n and m bits has an exponent of n + m - 2, by which it is aligned.
-        if not holds or sum(bits) - 1 <= _ALIGNED:
-            return _Integer(_sum_of(whole, terms), found, holds)
-        # What is computed anyway is split, rather than an argument.
-        for n in (1, 0) if isinstance(terms[0], Leaf) else (0, 1):
-            # Low parts are at most 8; high parts may be rounded up, and aligned further, since they are multiples.
-            high = (parts[n].largest + _UNIT // 2) // _UNIT * _UNIT
-            lengths = (_UNIT // 2).bit_length(), high.bit_length() - _UNIT.bit_length() + 1
-            if max(lengths) + bits[1 - n] - 1 <= _ALIGNED:
-                return _Integer(_split_sum(whole, terms, n), found)
-        return _Integer(_sum_of(whole, terms), found, is_exact=False)
+        terms, magnitudes = [part.term for part in parts], [part.largest for part in parts]
+        exact = exact_sum(whole, terms, magnitudes) if holds else None
+        return _Integer(exact or sum_of_products(whole, terms), found, exact is not None)
 
 
-def _sum_of(whole: Sum, factors: list[Term]) -> Sum:
-    return replace(whole, term=Apply("mul", (factors[0], factors[1])))
-
-
-def _split_sum(whole: Sum, factors: list[Term], n: int) -> Term:
-    """Sums of products with the high and with the low part of a factor."""
-    high = Apply("mul", (Apply("rint", (Apply("mul", (factors[n], Number(1 / _UNIT))),)), Number(float(_UNIT))))
-    low = Apply("sub", (factors[n], high))
-    high_sum, low_sum = (_sum_of(whole, [part if m == n else factors[m] for m in (0, 1)]) for part in (high, low))
-    return Apply("add", (high_sum, low_sum))
+def _unsaturated(term: Term, range: Range) -> Term:
+    """The rounded float of what saturates it to a range by way of i32 (ONNX operator QuantizeLinear), which conversions
+    of floats do alone; a NaN, of which ONNX says nothing, becomes 0. Any other term as it is.
+    """
+    match term:
+        case Apply("min", (Apply("max", (Apply("round_i32", (value,)), Number(value=low))), Number(value=high))) if (
+            low,
+            high,
+        ) == range:
+            return Apply("rint", (value,), term.span)
+        case _:
+            return term
