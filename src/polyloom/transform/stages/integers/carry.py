@@ -18,8 +18,8 @@ from typing import Final, NoReturn
 from polyloom.diagnostics import Span, input_error
 from polyloom.ir.formula import Apply, Definition, Formulas, Leaf, Number, Sum, Term, leaves, subterms, term_type
 from polyloom.ir.operations import INTEGERS, ElementType
-from polyloom.transform.stages.exact_products import exact_sum, sum_of_products
-from polyloom.transform.stages.integer_ranges import (
+from polyloom.transform.stages.integers.exact_products import exact_sum, sum_of_products
+from polyloom.transform.stages.integers.ranges import (
     LINEAR,
     OTHERS,
     RANGES,
