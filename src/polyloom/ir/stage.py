@@ -78,7 +78,7 @@ class Fold(Formula):
     part: tuple[int, int] | None = None
 
     @property
-    def within(self) -> slice:
+    def elements(self) -> slice:
         """The elements of a row."""
         return slice(*self.part) if self.part else slice(None)
 

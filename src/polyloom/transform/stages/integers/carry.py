@@ -92,7 +92,7 @@ class _Carried:
     def definition(self, d: Definition) -> Definition:
         self.d, self.types[d.name] = d, d.dtype
         if d.dtype not in INTEGERS:
-            return replace(d, term=self.float(d.term))
+            return replace(d, term=self.float_term(d.term))
         if d.name in self.outputs:
             message = f"the result `{self.outputs[d.name]}` is {d.dtype} in a program of f32"
             self.refuse(message, "return it as f32, or compute it in a program of integers")
@@ -108,26 +108,26 @@ class _Carried:
 
     # Floats
 
-    def float(self, term: Term) -> Term:
+    def float_term(self, term: Term) -> Term:
         """A float's term, with its integers as floats."""
         if isinstance(term, Sum):
-            return replace(term, term=self.float(term.term))
+            return replace(term, term=self.float_term(term.term))
         if not isinstance(term, Apply):
             return term
         if term.operation == "to_f32" and self.is_integer(term.operands[0]):
             return self.integer(term.operands[0]).term
         if term.operation == "select":
             condition, *sides = term.operands
-            return replace(term, operands=(self.condition(condition), *map(self.float, sides)))
-        return replace(term, operands=tuple(o if self.is_integer(o) else self.float(o) for o in term.operands))
+            return replace(term, operands=(self.condition(condition), *map(self.float_term, sides)))
+        return replace(term, operands=tuple(o if self.is_integer(o) else self.float_term(o) for o in term.operands))
 
     def condition(self, term: Term) -> Term:
         """A comparison, of floats or of integers that are exact."""
         if not isinstance(term, Apply) or term.operation not in _COMPARISONS:
             return term
         if any(map(self.is_integer, term.operands)):
-            return replace(term, operands=tuple(self.exact(o, term).term for o in term.operands))
-        return replace(term, operands=tuple(map(self.float, term.operands)))
+            return replace(term, operands=tuple(self.exact_integer(o, term).term for o in term.operands))
+        return replace(term, operands=tuple(map(self.float_term, term.operands)))
 
     # Integers
 
@@ -142,7 +142,7 @@ class _Carried:
             case Apply():
                 return self.conversion(term) if term.operation.startswith("to_") else self.operation(term)
 
-    def exact(self, term: Term, use: Apply) -> _Integer:
+    def exact_integer(self, term: Term, use: Apply) -> _Integer:
         found = self.integer(term)
         if not found.is_exact:
             self.refuse(
@@ -152,7 +152,7 @@ class _Carried:
             )
         return found
 
-    def within(self, found: _Integer, kind: ElementType, what: str, span: Span | None) -> _Integer:
+    def check_range(self, found: _Integer, kind: ElementType, what: str, span: Span | None) -> _Integer:
         """The integer, of which nothing wraps or is rounded."""
         (low, high), (least, largest) = found.range, RANGES[kind]
         if low < least or high > largest:
@@ -184,31 +184,31 @@ class _Carried:
         kind = term_type(term, self.types) or "i32"
         if term.operation == "select":
             condition, *sides = term.operands
-            a, b = (self.exact(side, term) for side in sides)
+            a, b = (self.exact_integer(side, term) for side in sides)
             return _Integer(replace(term, operands=(self.condition(condition), a.term, b.term)), hull(a.range, b.range))
         if term.operation in LINEAR:
             operands, found = [self.integer(o) for o in term.operands], LINEAR[term.operation]
         elif term.operation in OTHERS:
-            operands, found = [self.exact(o, term) for o in term.operands], OTHERS[term.operation]
+            operands, found = [self.exact_integer(o, term) for o in term.operands], OTHERS[term.operation]
         else:
             help = "use + - * abs min max select and conversions of integers, or make two programs"
             self.refuse(f"`{term.operation}` of {kind} stands in a program of f32", help, term.span)
         made = replace(term, operands=tuple(o.term for o in operands))
         is_exact = all(o.is_exact for o in operands)
         integer = _Integer(made, found([o.range for o in operands]), is_exact)
-        return self.within(integer, kind, f"`{term.operation}`", term.span)
+        return self.check_range(integer, kind, f"`{term.operation}`", term.span)
 
     def conversion(self, term: Apply) -> _Integer:
         """Conversion to a type of integers: of an integer nothing, where it cannot wrap."""
         kind: ElementType = next(k for k in INTEGERS if term.operation == f"to_{k}")
         operand = _unsaturated(term.operands[0], RANGES[kind])
         if self.is_integer(operand) or isinstance(operand, Number):
-            return self.within(self.integer(operand), kind, f"`{term.operation}`", term.span)
+            return self.check_range(self.integer(operand), kind, f"`{term.operation}`", term.span)
         given = term_type(operand, self.types)
         if largest_magnitude(RANGES[kind]) > EXACT or given != "f32":
             help = "convert to int8, int16, uint8 or uint16"
             self.refuse(f"{given} is converted to {kind} in a program of f32", help, term.span)
-        made = replace(term, operands=(self.float(operand),))
+        made = replace(term, operands=(self.float_term(operand),))
         return _Integer(Apply("to_f32", (made,), term.span), RANGES[kind])
 
     # Sums
@@ -227,8 +227,8 @@ class _Carried:
         what = f"a sum of {extent} integers in `{self.d.label}`"
         parts = [*map(self.integer, factors)] if len(factors) == 2 else [self.integer(whole.term)]
         one = parts[0].range if len(parts) == 1 else product_range(parts[0].range, parts[1].range)
-        self.within(_Integer(whole, one), kind, "a term of a sum", self.d.span)
-        found = self.within(_Integer(whole, sum_range(one, extent.constant)), kind, what, self.d.span)
+        self.check_range(_Integer(whole, one), kind, "a term of a sum", self.d.span)
+        found = self.check_range(_Integer(whole, sum_range(one, extent.constant)), kind, what, self.d.span)
         if len(parts) == 2:
             return self.products(whole, parts, found.range)
         return _Integer(replace(whole, term=parts[0].term), found.range, is_exact=False)

@@ -117,7 +117,7 @@ REFUSED = {
 }
 
 
-def said(error: PolyloomError) -> str:
+def error_text(error: PolyloomError) -> str:
     """Text of an error, without the place of the test's file."""
     (found,) = error.diagnostics
     assert found.span is not None
@@ -129,10 +129,10 @@ def said(error: PolyloomError) -> str:
 def test_what_floats_do_not_carry_is_refused(name: str, tmp_path: Path, golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
         compiled(tmp_path, REFUSED[name])
-    golden(f"carried-{name}", said(error.value))
+    golden(f"carried-{name}", error_text(error.value))
 
 
 def test_a_rounded_sum_is_no_integer(tmp_path: Path, golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
         compiled(tmp_path, f"def f{GIVEN}    y[:, :] = np.maximum({SUM}, 0).astype(np.float32)\n", format="bf16")
-    golden("carried-rounded", said(error.value))
+    golden("carried-rounded", error_text(error.value))

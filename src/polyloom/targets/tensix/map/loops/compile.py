@@ -222,7 +222,7 @@ def _fold_parts(stage: Stage, how: Arithmetic, at: Sequence[int]) -> Parts | Non
     assert isinstance(stage.arranged.stage, Fold), "the stage is a fold"
     rows, columns = stage.reads[0].placed.extents
     count, fold = tiles.tile_count(rows), stage.arranged.stage
-    first, end, _ = fold.within.indices(columns)
+    first, end, _ = fold.elements.indices(columns)
     columns = end - first
     assert first % tiles.SIDE == 0, "a part begins with a tile"
     if columns > COLUMNS * tiles.SIDE:

@@ -173,8 +173,8 @@ def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -
     )
     reasons = list[Unlike]()
     has_halves = options.format in ("bf16", "fp16")
-    for able, formulas_of in forms:
-        can = replace(able, has_halves=has_halves)
+    for abilities, formulas_of in forms:
+        can = replace(abilities, has_halves=has_halves)
         try:
             stages, views = cut_arrays(arrays, stores, can, watch, formulas_of, _carrier(options))
             return _select_stages(stages, options, views), stages, views
