@@ -73,13 +73,13 @@ def carry_integers(formulas: Formulas, carrier: Carrier) -> Formulas:
     )
     if "f32" not in kinds or not (converts or kinds & {*INTEGERS}):
         return formulas
-    made = _Carried(formulas, carrier)
+    made = _IntegerCarrier(formulas, carrier)
     definitions = tuple(map(made.definition, formulas.definitions))
     types: dict[str, ElementType] = {n: "f32" if k in INTEGERS else k for n, k in formulas.types.items()}
     return replace(formulas, definitions=definitions, types=types)
 
 
-class _Carried:
+class _IntegerCarrier:
     """Definitions so far: types in the source, and integers by name (mutable)."""
 
     def __init__(self, formulas: Formulas, carrier: Carrier) -> None:
@@ -201,7 +201,7 @@ class _Carried:
     def conversion(self, term: Apply) -> _Integer:
         """Conversion to a type of integers: of an integer nothing, where it cannot wrap."""
         kind: ElementType = next(k for k in INTEGERS if term.operation == f"to_{k}")
-        operand = _unsaturated(term.operands[0], RANGES[kind])
+        operand = _saturation_operand(term.operands[0], RANGES[kind])
         if self.is_integer(operand) or isinstance(operand, Number):
             return self.check_range(self.integer(operand), kind, f"`{term.operation}`", term.span)
         given = term_type(operand, self.types)
@@ -241,7 +241,7 @@ class _Carried:
         return _Integer(exact or sum_of_products(whole, terms), found, exact is not None)
 
 
-def _unsaturated(term: Term, range: Range) -> Term:
+def _saturation_operand(term: Term, range: Range) -> Term:
     """The rounded float of what saturates it to a range by way of i32 (ONNX operator QuantizeLinear), which conversions
     of floats do alone; a NaN, of which ONNX says nothing, becomes 0. Any other term as it is.
     """

@@ -64,13 +64,13 @@ def rounding_error(name: str, x: Any, of_x: Any) -> Error:
     """
     how, _, kind = name.partition("_")
 
-    def rounded(values: Any) -> Any:
+    def round_values(values: Any) -> Any:
         near = np.clip(values, *CARRIED[cast("ElementType", kind)]) if kind else values
         found = np.rint(near) if how in ("rint", "round") else np.trunc(near)
         return np.where(np.isnan(found), 0.0, found) if kind else found
 
-    value = rounded(x)
-    ends = [rounded(x + side) for side in (-of_x, of_x)]
+    value = round_values(x)
+    ends = [round_values(x + side) for side in (-of_x, of_x)]
     # Equal infinities have no distance, and subtracting them would give none.
     error = np.maximum(*(np.where(end == value, 0.0, np.abs(end - value)) for end in ends))
     if kind:
