@@ -91,6 +91,15 @@ def test_a_tile_is_within_the_error_of_bf16() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("past", [0, TOKENS])
+def test_a_tile_gives_the_layer_in_int8(past: int) -> None:
+    """Where activations are rounded otherwise, integers of a row differ by 1: by as much as quantization misses."""
+    given, expected = prefilled(past, is_quantized=True)
+    run = pl.compile(quantized16, on="tensix").run(S=past, T=len(expected), **given)
+    assert run.verified and relative_error(run.outputs["result"], expected) <= HALF
+
+
+@pytest.mark.long
 def test_a_token_behind_a_cache_is_within_the_error_of_bf16() -> None:
     run_both("tensix", HALF, format="bf16")
 

@@ -69,11 +69,18 @@ class Formula:
 @dataclass(frozen=True, slots=True)
 class Fold(Formula):
     """Reduction of a matrix along its rows: `result`[`dims`] = `operation` over `over` of `term`, which is an element
-    of one whole array; `maximum` or `minimum`, whose order matters to NaNs alone.
+    of one whole array; `maximum` or `minimum`, whose order matters to NaNs alone. `part`: of which elements of a row,
+    the first one and behind the last; None: of all.
     """
 
     over: str = ""
     operation: str = "maximum"
+    part: tuple[int, int] | None = None
+
+    @property
+    def elements(self) -> slice:
+        """The elements of a row."""
+        return slice(*self.part) if self.part else slice(None)
 
 
 Stage = Product | Formula

@@ -157,7 +157,7 @@ def _evaluate_fold(f: Fold, arrays: Mapping[str, Array]) -> Array:
     """Reduction along one dimension of the array that the term is an element of."""
     assert isinstance(f.term, Leaf), "a fold is of a whole array"
     whole = _expand_axes(arrays[f.term.array], tuple(map(str, f.term.index)), (*f.dims, f.over))
-    return np.asarray((np.max if f.operation == "maximum" else np.min)(whole, axis=-1))
+    return np.asarray((np.max if f.operation == "maximum" else np.min)(whole[..., f.elements], axis=-1))
 
 
 def _gather_element(leaf: Leaf, array: Array, grid: Mapping[str, Any]) -> Array:

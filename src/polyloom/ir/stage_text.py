@@ -56,7 +56,8 @@ def _product(p: Product) -> str:
 
 def _formula(f: Formula) -> str:
     if isinstance(f, Fold):
-        return f"fold {f.result}[{_join(f.dims)}] = {f.operation} {f.over}: {print_term(f.term)}"
+        part = f" from {f.part[0]} to {f.part[1]}" if f.part else ""
+        return f"fold {f.result}[{_join(f.dims)}] = {f.operation} {f.over}{part}: {print_term(f.term)}"
     return f"formula {f.result}[{_join(f.dims)}] = {print_term(f.term)}"
 
 
@@ -222,11 +223,13 @@ class _Reader:
 
     def fold(self) -> Fold:
         result, dims = self.take_token(), tuple(self.items(self.take_token))
-        operation, over = self.expect_value("="), self.take_token()
+        operation, over, part = self.expect_value("="), self.take_token(), None
+        if self.skip("from"):
+            part = int(self.take_token()), int(self.expect_value("to"))
         self.expect(":")
         term = self.leaf()
         self.expect(";")
-        return Fold(result, dims, term, self.expect_value("label"), over=over, operation=operation)
+        return Fold(result, dims, term, self.expect_value("label"), over=over, operation=operation, part=part)
 
     def read_attributes(self) -> Mapping[str, str]:
         found = dict[str, str]()

@@ -56,6 +56,7 @@ def test_all_that_a_stage_may_have_reads_back() -> None:
     )
     lines = GEMM.replace("product R[i, j] = sum k: A[i, k] * B[k, j]; label C", product)
     lines = lines.replace("C[i, j], -0.0", "C?[i + 1, -K + 2*j + 3], 1.5e-07").replace("summed K", "summed K, 2*K")
+    lines = lines.replace("maximum j:", "maximum j from 32 to 64:")
     lines = lines.replace("S[0, 1]", "S[at N - 1, 0]") + "sizes may be 0\n"
     assert print_stages(read_stages(lines)) == lines
     lines = lines.replace("sizes may be 0", "arrays have elements")

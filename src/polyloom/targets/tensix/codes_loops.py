@@ -20,7 +20,8 @@ CODES: dict[str, tuple[str, str]] = {
     "PL1232": (
         "format that does not fit the program",
         "`--format tf32`, `bf16` and `fp16` are for f32, `i8` is for i32 with a Dst of 32 bits. Products run on "
-        "Wormhole.",
+        "Wormhole. Integers of 8 and 16 bits in a program of f32 are carried as floats: what may wrap, or be above\n"
+        "2^24, is refused.",
     ),
     "PL1233": (
         "arrays that L1 does not hold",

@@ -14,8 +14,9 @@ class Abilities:
     """Abilities of a machine's stages. `unit` multiplies elements of the types `factors`, in messages by this name.
     `accumulates`: sums may begin with an array. `fuses`: a formula contains what it alone reads, library functions and
     sums too. `folds`: the machine takes maxima, minima and sums of rows, and formulas read one for all of a row; they
-    multiply by reciprocals of what is the same for a row. `arrays` and `scalars`: how many a formula may read; 0 is
-    without a limit.
+    multiply by reciprocals of what is the same for a row. `row`: elements of a row of which one stage takes a maximum.
+    `has_halves`: arrays have 16 bits, and formulas more: a reciprocal whose product is rounded to an integer is the sum
+    of two arrays. `arrays` and `scalars`: how many a formula may read; 0 is without a limit.
     """
 
     unit: str
@@ -23,6 +24,8 @@ class Abilities:
     accumulates: bool = False
     fuses: bool = False
     folds: bool = False
+    row: int = 0
+    has_halves: bool = False
     arrays: int = 0
     scalars: int = 0
 

@@ -16,7 +16,7 @@ for the places that it needs, down to the arguments, which the host lays out (re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
@@ -293,8 +293,33 @@ class _Recomputer(Reader):
             return self.sum(self.summand(value.source, inner), over, spread, dtype(value), value.span)
         if len(over) > 1:
             refuse(f"a stage takes a {value.operation} along one dimension", value.span)
-        term = self.term(value.source, inner, self.needed_dimensions(inner))
-        return Sum(term, over[0], EVERYWHERE, EVERYWHERE, value.operation)
+        return self.fold(value, inner)
+
+    def fold(self, value: Reduce, inner: Place) -> Term:
+        """Maximum or minimum along one axis; of what is a product for each element of a digit of it, one after
+        another.
+        """
+        (along,) = value.axes
+        try:
+            term = self.term(value.source, inner, self.needed_dimensions(inner))
+        except SharedDimensionError as shared:
+            if shared.dimension not in inner[along].symbols:
+                raise
+            total: Term | None = None
+            for part, is_fixed in self.unrolled_places(inner[along], shared):
+                place = (*inner[:along], part, *inner[along + 1 :])
+                made = (
+                    self.term(value.source, place, self.needed_dimensions(place))
+                    if is_fixed
+                    else self.fold(value, place)
+                )
+                operation = "max" if value.operation == "maximum" else "min"
+                total = made if total is None else terms.Apply(operation, (total, made), value.span)
+            assert total is not None, "dimensions have elements"
+            return total
+        form = inner[along]
+        own = form - form.constant
+        return Sum(term, self.dimension(own), EVERYWHERE, EVERYWHERE, value.operation)
 
     def contraction(self, value: Contract, at: Place, needed: frozenset[str]) -> Term:
         extents = label_extents(value.labels, value.operands)
@@ -329,19 +354,23 @@ class _Recomputer(Reader):
         needed: frozenset[str],
     ) -> Term:
         """Sum over the elements of a digit of a label, one after another."""
-        size = self.sizes[shared.dimension]
-        if not size.is_constant or size.constant > _MOST:
-            refuse(f"a product for each of {size} elements is many products, not one", shared.span)
         total: Term | None = None
-        for number in range(size.constant):
-            form = known[label].substitute({shared.dimension: Affine((), number)})
-            rest = self.remaining_digits(known[label], shared.dimension)
-            left = over.replace(label, "") if rest is None else over
-            part = form if rest is None else rest[0] + form.constant
+        for part, is_fixed in self.unrolled_places(known[label], shared):
+            left = over.replace(label, "") if is_fixed else over
             made = self.unrolled_contraction(value, {**known, label: part}, left, needed)
             total = made if total is None else terms.Apply("add", (total, made), value.span)
         assert total is not None, "dimensions have elements"
         return total
+
+    def unrolled_places(self, form: Affine, shared: SharedDimensionError) -> Iterator[tuple[Affine, bool]]:
+        """Index for each element of a dimension that it names, and whether no other dimension is left in it."""
+        size = self.sizes[shared.dimension]
+        if not size.is_constant or size.constant > _MOST:
+            refuse(f"a product for each of {size} elements is many products, not one", shared.span)
+        for number in range(size.constant):
+            fixed = form.substitute({shared.dimension: Affine((), number)})
+            rest = self.remaining_digits(form, shared.dimension)
+            yield (fixed, True) if rest is None else (rest[0] + fixed.constant, False)
 
     def remaining_digits(self, form: Affine, without: str) -> tuple[Affine] | None:
         """Index of the digits that are left of a label, which are a new dimension; None of a label of one digit."""

@@ -13,7 +13,10 @@ from typing import Any, Final
 from polyloom.ir.formula import Apply, Leaf, Number, Term, leaves
 
 _KEEPS_ZERO: Final = frozenset(
-    ("move", "add", "sub", "neg", "abs", "min", "max", "and", "or", "xor", "tanh", "sin", "sqrt")
+    (
+        *("move", "add", "sub", "neg", "abs", "min", "max", "and", "or", "xor", "tanh", "sin", "sqrt"),
+        *("rint", "to_f32", "to_i8", "to_u8", "to_i16", "to_u16"),
+    )
 )
 """Operations that give 0 where all operands are 0."""
 

@@ -13,6 +13,7 @@ products and formulas may be is data, `Abilities`:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -51,6 +52,7 @@ from polyloom.transform.stages.terms import (
     substitute_dimensions,
 )
 
+_ROUNDINGS: Final = ("rint", "to_i8", "to_u8", "to_i16", "to_u16")
 STAGES: Final = Form(stage_text.print_stages, stage_verify.verify)
 """What passes that cut leave."""
 
@@ -172,28 +174,43 @@ class _Cutter:
         """
         return leaf.array in self.rows or all(stage.result != leaf.array for stage in self.stages)
 
-    def reciprocals(self, term: Term, dims: tuple[str, ...]) -> Term:
+    def reciprocals(self, term: Term, dims: tuple[str, ...], *, is_rounded: bool = False) -> Term:
         """Products with reciprocals in the place of divisions by what is the same for all of a row: one quotient for
-        each row (loop-invariant code motion; Allen and Kennedy 2001, section 4.4).
+        each row (loop-invariant code motion; Allen and Kennedy 2001, section 4.4). `is_rounded`: the quotient becomes
+        an integer, which is another one with a reciprocal of few bits.
         """
 
         def change(part: Term) -> Term | None:
+            if isinstance(part, Apply) and part.operation in _ROUNDINGS and not is_rounded:
+                return replace(part, operands=tuple(self.reciprocals(o, dims, is_rounded=True) for o in part.operands))
             if not isinstance(part, Apply) or part.operation != "div":
                 return None
             first, divisor = part.operands
             read = [leaf for leaf in leaves(divisor) if leaf.index]
             if isinstance(divisor, Number) and divisor.value:
-                factor: Term = Number(1.0 / divisor.value)
+                factors: tuple[Term, ...] = (Number(1.0 / divisor.value),)
             elif read and all(leaf.array in self.rows for leaf in read) and {*self.scope.dims(divisor)} < {*dims}:
-                factor = self.formula(Apply("div", (Number(1.0), divisor)), self.scope.dims(divisor), self.fresh())
-                self.rows.add(factor.array)
+                factors = self.row_reciprocal(divisor, in_two=is_rounded and self.can.has_halves)
             else:
                 return None
             # One more rounding than the source's.
             self.summed.append(Affine((), 1))
-            return Apply("mul", (self.reciprocals(first, dims), factor), part.span)
+            quotient = self.reciprocals(first, dims, is_rounded=is_rounded)
+            products = [Apply("mul", (quotient, factor), part.span) for factor in factors]
+            return products[0] if len(products) == 1 else Apply("add", (products[0], products[1]), part.span)
 
         return rewrite_term(term, change)
+
+    def row_reciprocal(self, divisor: Term, *, in_two: bool) -> tuple[Term, ...]:
+        """Reciprocal of a number of a row; `in_two`, with what its own array misses (double-length arithmetic; Dekker
+        1971).
+        """
+        dims, whole = self.scope.dims(divisor), Apply("div", (Number(1.0), divisor))
+        found = [self.formula(whole, dims, self.fresh())]
+        if in_two:
+            found.append(self.formula(Apply("sub", (whole, found[0])), dims, self.fresh()))
+        self.rows.update(leaf.array for leaf in found)
+        return tuple(found)
 
     def fold(self, whole: Sum, name: str) -> Leaf:
         """Array that a fold computes; `name` is for one with the definition's dimensions. Raises `Unlike`."""
@@ -209,10 +226,28 @@ class _Cutter:
         out = tuple(n for n in (*d.dims, *d.extents) if n in own)
         out = tuple(dict.fromkeys(out))
         result = name if name and out == d.dims else self.fresh()
+        parts = self.row_parts(d.extents[whole.dimension])
         made = Fold(result, out, leaf, d.label, (), d.span, over=whole.dimension, operation=whole.operation)
-        found = self.add(made, self.types[leaf.array])
+        found = self.fold_of_parts(made, parts) if len(parts) > 1 else self.add(made, self.types[leaf.array])
         self.rows.add(found.array)
         return found
+
+    def row_parts(self, extent: Affine) -> Sequence[tuple[int, int]]:
+        """Parts of a row that the machine folds at once, where its length is known."""
+        length = extent.constant if extent.is_constant else 1
+        width = self.can.row or length
+        return [(first, min(first + width, length)) for first in range(0, length, width)]
+
+    def fold_of_parts(self, whole: Fold, parts: Sequence[tuple[int, int]]) -> Leaf:
+        """Fold of what folds of parts of a row give (strip mining; Allen and Kennedy 2001, section 5.5)."""
+        operation, total = "max" if whole.operation == "maximum" else "min", None
+        assert isinstance(whole.term, Leaf), "a fold is of a whole array"
+        for part in parts:
+            found = self.add(replace(whole, result=self.fresh(), part=part), self.types[whole.term.array])
+            self.rows.add(found.array)
+            total = found if total is None else Apply(operation, (total, found))
+        assert total is not None, "rows have elements"
+        return self.formula(total, whole.dims, whole.result)
 
     def product(
         self,

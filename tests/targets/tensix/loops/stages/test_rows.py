@@ -57,6 +57,16 @@ def test_long_rows_are_refused_with_the_room_that_there_is(tmp_path: Path) -> No
     assert caught.value.code == "PL1230" and caught.value.diagnostics[0].span is not None
 
 
+@pytest.mark.parametrize("columns", [129, 700])
+def test_long_rows_of_a_known_length_are_folded_in_parts(columns: int, tmp_path: Path) -> None:
+    text = f"(x: pl.f32[N, {columns}], y: pl.f32[N, {columns}]) -> None:\n"
+    text += "    y[:, :] = x * 2 - x.min(axis=-1, keepdims=True)\n"
+    x = 1 + np.random.default_rng(columns).random((33, columns), np.float32)
+    result = compiled(tmp_path, text).run(N=33, x=x)
+    assert result.verified and np.array_equal(result.outputs["y"], x * 2 - x.min(axis=-1, keepdims=True))
+    assert whats(result).count("minimum") == -(-columns // 128)
+
+
 def test_a_softmax_has_a_quotient_for_each_row(tmp_path: Path) -> None:
     text = (
         "(x: pl.f32[N, M], y: pl.f32[N, M]) -> None:\n"

@@ -19,6 +19,7 @@ from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.tensix.words.arrays.views import Views, viewed_arguments
 from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.array_formulas import ArrayFormulas, array_formulas
+from polyloom.transform.stages.integers.carry import Carrier, carry_integers
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 
 
@@ -28,10 +29,14 @@ def cut_arrays(
     can: Abilities,
     watch: Watch | None,
     formulas_of: Callable[[ArrayProgram, Sequence[Store]], ArrayFormulas] = array_formulas,
+    carrier: Carrier | None = None,
 ) -> tuple[Program, Views]:
-    """Cut of arrays into stages, and the views that they read. Raises `Unlike`."""
+    """Cut of arrays into stages, and the views that they read; integers beside floats are carried by a `carrier`.
+    Raises `Unlike`. Errors: PL1232.
+    """
     made = formulas_of(arrays, stores)
-    stages = run_passes(made.formulas, (Pass("cut", lambda formulas: cut_stages(formulas, can), STAGES),), watch)
+    formulas = made.formulas if carrier is None else carry_integers(made.formulas, carrier)
+    stages = run_passes(formulas, (Pass("cut", lambda formulas: cut_stages(formulas, can), STAGES),), watch)
     # Formulas that are made for the places of reads hold for all sizes of which arrays have elements.
     return replace(stages, needs_sizes=formulas_of is array_formulas), made.views
 

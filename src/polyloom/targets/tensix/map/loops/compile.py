@@ -222,11 +222,15 @@ def _fold_parts(stage: Stage, how: Arithmetic, at: Sequence[int]) -> Parts | Non
     assert isinstance(stage.arranged.stage, Fold), "the stage is a fold"
     rows, columns = stage.reads[0].placed.extents
     count, fold = tiles.tile_count(rows), stage.arranged.stage
+    first, end, _ = fold.elements.indices(columns)
+    columns = end - first
+    assert first % tiles.SIDE == 0, "a part begins with a tile"
     if columns > COLUMNS * tiles.SIDE:
         message = f"the {fold.operation} of rows of {columns} elements, and Dst holds {COLUMNS * tiles.SIDE} of each"
         refuse(message, fold.span)
     pitch = tiles.tile_pitch(e.width)
-    inputs = tuple(source + n * count * pitch for n in range(tiles.tile_count(columns)))
+    before = first // tiles.SIDE
+    inputs = tuple(source + (before + n) * count * pitch for n in range(tiles.tile_count(columns)))
     kernel = fold_words(fold.operation, columns, e.mode)
     return elementwise.threads(Elementwise(count, inputs, result, 0, 0, kernel, e.code, e.width, vectors=1))
 

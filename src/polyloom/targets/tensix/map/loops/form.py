@@ -40,6 +40,7 @@ from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
+from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
@@ -50,11 +51,13 @@ from polyloom.targets.tensix.options import FP32, Dest, Name
 from polyloom.targets.tensix.words.arrays.area import END, NARROW, element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
 from polyloom.targets.tensix.words.arrays.formats import FORMATS, Arithmetic
+from polyloom.targets.tensix.words.arrays.tiles import SIDE
 from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.array_formulas import array_formulas
 from polyloom.transform.stages.array_recomputation import recomputed_formulas
 from polyloom.transform.stages.array_statements import straighten
+from polyloom.transform.stages.integers.carry import EXACT, Carrier
 from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.nest import sums_products
 from polyloom.transform.stages.recognize import recognize_stage
@@ -70,7 +73,7 @@ __all__ = ["CUT", "FORM", "FORMS", "Content"]
 CUT: Final = "cut"
 """The pass that leaves stages."""
 TILE: Final = Abilities("a tile", frozenset(("f32", "i32")), fuses=True, arrays=ARRAYS, scalars=SCALARS)
-_FOLDING: Final = replace(TILE, folds=True)
+_FOLDING: Final = replace(TILE, folds=True, row=COLUMNS * SIDE)
 """Of arrays that are computed for each place at which they are read, which are many: less is computed for each row."""
 FORMS: Final = (
     "a tile takes sums of products such as examples/matmul.pla, element-wise programs such as axpy.pla, and both one "
@@ -169,14 +172,27 @@ def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -
         (_FOLDING, partial(recomputed_formulas, has_rows=False)),
     )
     reasons = list[Unlike]()
-    for can, formulas_of in forms:
+    has_halves = options.format in ("bf16", "fp16")
+    for abilities, formulas_of in forms:
+        can = replace(abilities, has_halves=has_halves)
         try:
-            stages, views = cut_arrays(arrays, stores, can, watch, formulas_of)
+            stages, views = cut_arrays(arrays, stores, can, watch, formulas_of, _carrier(options))
             return _select_stages(stages, options, views), stages, views
         except Unlike as lack:
             reasons.append(lack)
     # What the first form lacks is what the source says.
     raise reasons[0]
+
+
+def _carrier(options: Any) -> Carrier | None:
+    """Integers that a format's floats hold, by their bits of mantissa; the matrix unit reads 10 of the right factor's.
+    In 16 bits, sums of several products are rounded between them, more than one sum is where products are aligned.
+    """
+    name: Name = options.format or "tf32"
+    if name == "tf32":
+        return Carrier(EXACT, 1 << 10, splits=options.fidelity == _FIDELITY and options.dest != 16)
+    held = {"bf16": 1 << 8, "fp16": 1 << 10}.get(name)
+    return None if held is None else Carrier(held, held, splits=False)
 
 
 def _load_nest(function: FunctionSource, arrays: ArrayProgram, written: Written, options: Any) -> Subject:

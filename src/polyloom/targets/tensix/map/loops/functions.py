@@ -18,9 +18,11 @@ that products with n are exact (Cody and Waite 1980).
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
+from polyloom.ir.operations import ElementType
 from polyloom.targets.tensix.map.loops.lanes import Lanes
 
 T = TypeVar("T")
@@ -244,11 +246,53 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 }  # fmt: skip
 FUNCTIONS: Final = tuple(_FUNCTIONS)
 """Of one number."""
+
+
+_WHOLE: Final = 2.0**23
+
+
+def _to_nearest(u: _Unit[T], x: T) -> T:
+    # Adding 1.5 * 2^23 leaves no bit behind the point; the sum is rounded to even.
+    return u.add(u.add(x, _INTEGERS), -_INTEGERS)
+
+
+def _rint(u: _Unit[T], x: T) -> T:
+    """Nearest integer, ties to even, with the sign of x; larger numbers, infinities and NaNs are what they are."""
+    size = u.magnitude(x)
+    # From 2^23 on, all numbers are integers; below, the sum with it has no bit behind the point.
+    near = u.lanes.call("sfpsetsgn_v", u.add(u.add(size, _WHOLE), -_WHOLE), x, 0)
+    return u.chosen(_LT, size, float_bits(_WHOLE), near, x)
+
+
+def _to_integer(u: _Unit[T], x: T, kind: ElementType, *, rounds: bool) -> T:
+    """Integer of a narrow type, as a float: to nearest, or toward zero; saturated, and of a NaN 0 (`ir.operations`)."""
+    near = u.within(x, *CARRIED[kind])
+    if rounds:
+        found = _to_nearest(u, near)
+    else:
+        size = u.magnitude(near)
+        up = _to_nearest(u, size)
+        size = u.lanes.choose("cmp_f", _GT, up, size, u.add(up, -1.0), up)
+        # A zero has no sign: zeros of integers are one.
+        found = u.add(u.lanes.call("sfpsetsgn_v", size, near, 0), 0.0)
+    return u.chosen(_GT, u.magnitude(x), _INFINITE, u.number(0.0), found)
+
+
+CARRIED: Final[Mapping[ElementType, tuple[float, float]]] = {
+    "i8": (-128.0, 127.0), "u8": (0.0, 255.0), "i16": (-32768.0, 32767.0), "u16": (0.0, 65535.0),
+}  # fmt: skip
+"""Types of integers that floats hold, with the least and the largest one."""
+ROUNDINGS: Final[Mapping[str, Callable[..., Any]]] = {
+    "rint": _rint,
+    **{f"round_{kind}": partial(_to_integer, kind=kind, rounds=True) for kind in CARRIED},
+    **{f"truncate_{kind}": partial(_to_integer, kind=kind, rounds=False) for kind in CARRIED},
+}
+"""Of one number, which are exact: `rint`, and conversions to integers, `round_i8` of the nearest one."""
 QUOTIENT: Final = "div"
 REGISTERS: Final = 5
 """That a function needs beside its result's."""
 
 
 def library_function(lanes: Lanes[T], name: str, *operands: T) -> T:
-    """Library function of `FUNCTIONS`, or the quotient, of f32 bits."""
-    return (_divide if name == QUOTIENT else _FUNCTIONS[name])(_Unit(lanes), *operands)
+    """Library function of `FUNCTIONS` or `ROUNDINGS`, or the quotient, of f32 bits."""
+    return (_divide if name == QUOTIENT else ROUNDINGS.get(name) or _FUNCTIONS[name])(_Unit(lanes), *operands)

@@ -16,7 +16,7 @@ from polyloom.diagnostics import Span, input_error
 from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, index_dimension
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, REGISTERS, float_bits
+from polyloom.targets.tensix.map.loops.functions import CARRIED, FUNCTIONS, QUOTIENT, REGISTERS, float_bits
 from polyloom.targets.tensix.map.loops.integers import selection as integer_selection
 from polyloom.targets.tensix.map.loops.integers.operations import (
     INTEGER_REGISTERS,
@@ -156,6 +156,9 @@ class Selector:
             return self._select_integer(term)
         if self.contracts and term.operation in ("add", "sub") and (fused := self._contract(term)) is not None:
             return fused
+        if (rounding := _rounding(term)) is not None:
+            name, operand = rounding
+            return self._step(name, self._sources([operand]))
         operands = self._sources(term.operands)
         match term.operation:
             case "add":
@@ -242,6 +245,22 @@ class Selector:
         left, right, *values = sources
         biased = [integer_selection.invert_order(self._step, side) for side in (left, right)]
         return self._step(SELECT_UNSIGNED, [*biased, *values], _CONDITIONS.index(name))
+
+
+def _rounding(term: Apply) -> tuple[str, Term] | None:
+    """Rounding of `ROUNDINGS` that a term is, and of what: `rint`, or a conversion to an integer type and back."""
+    if term.operation == "rint":
+        return "rint", term.operands[0]
+    (inner, *rest) = term.operands
+    if term.operation != "to_f32" or rest or not isinstance(inner, Apply):
+        return None
+    kind = inner.operation.removeprefix("to_")
+    if kind not in CARRIED:
+        return None
+    (operand,) = inner.operands
+    if isinstance(operand, Apply) and operand.operation == "rint":
+        return f"round_{kind}", operand.operands[0]
+    return f"truncate_{kind}", operand
 
 
 def _refuse_operation(operation: str, dtype: ElementType, span: Span | None) -> Source:

@@ -16,7 +16,7 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, library_function
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, ROUNDINGS, library_function
 from polyloom.targets.tensix.map.loops.integers.operations import (
     INTEGER_OPERATIONS,
     SELECT_UNSIGNED,
@@ -99,7 +99,7 @@ def _load_source(b: Builder, source: Source, loads: Sequence[Load]) -> Value:
 
 
 def _apply_step(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
-    if step.name in (*FUNCTIONS, QUOTIENT):
+    if step.name in (*FUNCTIONS, *ROUNDINGS, QUOTIENT):
         return library_function(lanes, step.name, *operands)
     if step.name in INTEGER_OPERATIONS:
         return integer_operation(lanes, step.name, *operands)
@@ -149,7 +149,10 @@ def formula_error(
     for number, step in enumerate(p.steps):
         operands = [value(operand) for operand in step.operands]
         found, error = _step_error(step, operands, adding)
-        known["step", number] = found, propagate_infinite(error, *(of for _, of in operands))
+        if step.name not in ROUNDINGS:
+            # A conversion to integers saturates, so that its error is finite.
+            error = propagate_infinite(error, *(of for _, of in operands))
+        known["step", number] = found, error
     return value(p.value)
 
 
@@ -171,6 +174,8 @@ def _step_error(step: Step, operands: Sequence[Error], adding: float | None) -> 
         return function_errors.function_error(step.name, a, of_a)
     if step.name == QUOTIENT:
         return function_errors.quotient_error((a, of_a), rest[0])
+    if step.name in ROUNDINGS:
+        return function_errors.rounding_error(step.name, a, of_a)
     if step.name in _PRODUCTS:
         b, of_b = rest[0]
         # |ab - a'b'| is at most |a| of_b + |b| of_a + of_a of_b.

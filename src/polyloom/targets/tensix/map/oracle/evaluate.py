@@ -71,7 +71,7 @@ def _fold(each: Applied, fold: Fold, how: Arithmetic, inputs: Arrays, made: Mapp
     """Datums of a fold: loads and the store change no bit of a datum that is loaded."""
     name, e = fold.reads[0], element_format(how)
     datums = made[name] if name in made else e.encode(np.asarray(inputs[name]))
-    return e.store(fold_bits(fold.operation, e.load(_fold_axis(each, datums))))
+    return e.store(fold_bits(fold.operation, e.load(_fold_axis(each, datums)[..., fold.elements])))
 
 
 def _fold_axis(each: Applied, array: Array) -> Array:
@@ -84,10 +84,8 @@ def _fold_error(each: Applied, fold: Fold, how: Arithmetic, inputs: Arrays, made
     """Value and error of a fold: no element of a row may be further off than the worst one is."""
     name, e = fold.reads[0], element_format(how)
     value, error = made[name] if name in made else _format_error(np.asarray(inputs[name]), e)
-    found = (
-        _fold_axis(each, value).max(axis=-1) if fold.operation == "maximum" else _fold_axis(each, value).min(axis=-1)
-    )
-    return found, _fold_axis(each, error).max(axis=-1)
+    row, missed = (_fold_axis(each, array)[..., fold.elements] for array in (value, error))
+    return row.max(axis=-1) if fold.operation == "maximum" else row.min(axis=-1), missed.max(axis=-1)
 
 
 def _apply(

@@ -9,11 +9,13 @@ What a function itself misses is measured over all numbers by a stride (tests/ta
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from polyloom.ir.library import ULP
+from polyloom.ir.operations import ElementType
+from polyloom.targets.tensix.map.loops.functions import CARRIED
 
 Error = tuple[Any, Any]
 """A value, and by how much it may be missed."""
@@ -54,6 +56,29 @@ def quotient_error(a: Error, b: Error) -> Error:
     size = np.abs(value) + change
     error = change + size * (QUOTIENT_MISSED + _ROUNDED) * _UNIT + 2 * LEAST
     return value, np.where((least > LEAST) & (size + error <= _LARGEST / 2), error, np.inf)
+
+
+def rounding_error(name: str, x: Any, of_x: Any) -> Error:
+    """Rounding to an integer, with its error: what that may change between both ends, for rounding is monotonic and
+    exact. `name` is `rint`, or has the type behind `round` or `truncate`, whose ends bound any error.
+    """
+    how, _, kind = name.partition("_")
+
+    def round_values(values: Any) -> Any:
+        near = np.clip(values, *CARRIED[cast("ElementType", kind)]) if kind else values
+        found = np.rint(near) if how in ("rint", "round") else np.trunc(near)
+        return np.where(np.isnan(found), 0.0, found) if kind else found
+
+    value = round_values(x)
+    ends = [round_values(x + side) for side in (-of_x, of_x)]
+    # Equal infinities have no distance, and subtracting them would give none.
+    error = np.maximum(*(np.where(end == value, 0.0, np.abs(end - value)) for end in ends))
+    if kind:
+        # Of a NaN, or where any number is allowed, the result is any of the type.
+        low, high = CARRIED[cast("ElementType", kind)]
+        any_error = np.maximum(value - low, high - value)
+        return value, np.where(np.isnan(x) | ~np.isfinite(of_x), any_error, error)
+    return value, np.where(np.isfinite(of_x), error, np.inf)
 
 
 def _propagated_change(name: str, x: Any, value: Any, of_x: Any) -> Any:

@@ -230,8 +230,9 @@ def _is_array(note: Note, name: str, shape: tuple[int, ...], *, is_input: bool) 
     if is_input and (extents := note.extents(name)) is not None:
         return extents == shape
     found, signature = note.signature.argument(name), note.signature
-    # The two types of the tile's formulas, as NumPy writes them in little-endian order; narrow integers lie as INT32.
-    narrow = NARROW if note.how.format == "i8" else ()
+    # The two types of the tile's formulas, as NumPy writes them in little-endian order; narrow integers lie as INT32,
+    # arrays of them beside floats as floats.
+    narrow = NARROW if note.how.format == "i8" or (is_input and shape) else ()
     if found is None or signature.sizes or type_name(found.dtype) not in ("f32", "i32", *narrow):
         return False
     # An extent of 1 is no dimension of a stage.
