@@ -82,7 +82,11 @@ def share_circuits(
     whole = largest or (max(c.rows for c in concretes), max(c.columns for c in concretes))
     circuit = build_circuit(machine, *whole)
     alone = {(c.rows, c.columns) for c in concretes if missing_side(circuit, c) is not None}
-    return lambda *region: simulators(*(region if region in alone else whole))
+
+    def find(rows: int, columns: int) -> Simulator:
+        return simulators(rows, columns) if (rows, columns) in alone else simulators(*whole)
+
+    return find
 
 
 Expected = ObservedRun | Fault

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tests.targets.tcpa.rtl.mutant_schemata import is_synthesized_alone, with_synthesis
+from tests.targets.tcpa.rtl.mutant_schemata import SYNTHESIS, is_synthesized_alone
 from tests.targets.tcpa.rtl.mutations import Mutation
 
 from polyloom import temporary
@@ -57,10 +57,10 @@ sat -verify -prove trigger 0 -timeout 600 both
 
 def is_equivalent(circuit: Circuit, mutation: Mutation) -> bool:
     """Whether the mutated module is its own in each instance of the circuit."""
-    texts = verilog_files(circuit)
-    changed = {**texts, mutation.file: mutation.text}
-    if is_synthesized_alone(mutation):
-        texts, changed = ({"machine.vh": texts["machine.vh"], **with_synthesis(t)} for t in (texts, changed))
+    # Yosys defines the macro by itself.
+    define = "`define" if is_synthesized_alone(mutation) else "`undef"
+    texts = {name: f"{define} {SYNTHESIS}\n{text}" for name, text in verilog_files(circuit).items()}
+    changed = {**texts, mutation.file: f"{define} {SYNTHESIS}\n{mutation.text}"}
     module = mutation.file.removesuffix(".v")
     if module in _OTHER_PARAMETERS or module.startswith("float_"):
         return False
