@@ -135,20 +135,10 @@ class Step:
 def run_steps(simulator: Simulator, steps: Sequence[Step]) -> list[ObservedRun | list[Fault]]:
     """What the circuit does in steps, which follow one another without losing its configuration. Errors: PL0640,
     PL0661."""
-    return observed_runs(simulator.circuit, steps, sim.simulate(simulator, bus_runs(simulator.circuit, steps)))
-
-
-def bus_runs(circuit: Circuit, steps: Sequence[Step]) -> list[BusRun]:
-    """What the bus carries in each step. Errors: PL0640."""
-    return [_bus_run(circuit, concrete_file.decode(step.data), step) for step in steps]
-
-
-def observed_runs(
-    circuit: Circuit, steps: Sequence[Step], events: Sequence[sim.Events]
-) -> list[ObservedRun | list[Fault]]:
-    """What the circuit did in each step, by its events."""
-    both = zip(steps, events, strict=True)
-    return [_observed_run(circuit, concrete_file.decode(step.data), found) for step, found in both]
+    concretes = [concrete_file.decode(step.data) for step in steps]
+    runs = [_bus_run(simulator.circuit, *both) for both in zip(concretes, steps, strict=True)]
+    events = sim.simulate(simulator, runs)
+    return [_observed_run(simulator.circuit, *both) for both in zip(concretes, events, strict=True)]
 
 
 def _bus_run(circuit: Circuit, concrete: Concrete, step: Step) -> BusRun:

@@ -82,11 +82,7 @@ def share_circuits(
     whole = largest or (max(c.rows for c in concretes), max(c.columns for c in concretes))
     circuit = build_circuit(machine, *whole)
     alone = {(c.rows, c.columns) for c in concretes if missing_side(circuit, c) is not None}
-
-    def find(rows: int, columns: int) -> Simulator:
-        return simulators(rows, columns) if (rows, columns) in alone else simulators(*whole)
-
-    return find
+    return lambda rows, columns: simulators(*((rows, columns) if (rows, columns) in alone else whole))
 
 
 Expected = ObservedRun | Fault

@@ -75,11 +75,9 @@ def missing_side(circuit: Circuit, concrete: Concrete) -> str | None:
     north and west, where it must find its banks and the controller's corner: in the middle of the array are neither.
     """
     control, sides = concrete.controller, {g.side for g in concrete.generators}
-    uses = (
-        ("south", concrete.rows == circuit.rows, control.south or "south" in sides),
-        ("east", concrete.columns == circuit.columns, control.east or "east" in sides),
-    )
-    return next((name for name, is_reached, is_used in uses if is_used and not is_reached), None)
+    if concrete.rows != circuit.rows and (control.south or "south" in sides):
+        return "south"
+    return "east" if concrete.columns != circuit.columns and (control.east or "east" in sides) else None
 
 
 def element_number(circuit: Circuit, row: int, column: int) -> int:
