@@ -14,10 +14,10 @@ from typing import Final
 from polyloom import api, temporary
 from polyloom.cli.bench.polybench import REASSOCIATED, REGION, SIZES, path
 from polyloom.diagnostics import PolyloomError
-from polyloom.frontend.source import Arrays, Options
+from polyloom.frontend.source import Options
 from polyloom.run.inputs import complete_inputs
 from polyloom.targets.tcpa import machine_file
-from polyloom.targets.tcpa.cosimulation_steps import Simulators, compare_steps, region_simulators
+from polyloom.targets.tcpa.cosimulation_steps import Simulators, compare_steps, region_simulators, share_circuits
 from polyloom.targets.tcpa.rtl.circuit import check_circuit
 from polyloom.targets.tcpa.rtl.observed_runs import Comparison
 from polyloom.targets.tcpa.target import TARGET
@@ -45,22 +45,12 @@ def _row(kernel: str, member: str, simulators: Simulators) -> Row:
         source = api.load_source(path(kernel), Options(reassociate=kernel in REASSOCIATED))
         data = api.compile(source, on=f"tcpa:{member}").instantiate(SIZES[kernel], pes=REGION).data
         inputs = complete_inputs(TARGET.signature(data), {}, {}, seed=0, fill="random")
-        seen = _compare(simulators, data, member, inputs)
+        shared = share_circuits(simulators, machine_file.load(member), data, REGION)
+        seen = compare_steps(shared, data, member, inputs)
     except PolyloomError as error:
         return _table_row(kernel, None, f"{error.code}: {error.diagnostics[0].message}")
     fault = None if seen.fault is None else f"fault PL06{seen.fault.cause} in cycle {seen.fault.cycle}"
     return _table_row(kernel, seen, seen.difference or fault)
-
-
-def _compare(simulators: Simulators, data: bytes, member: str, inputs: Arrays) -> Comparison:
-    """Comparison on the circuit for all elements; on those of just the regions where these have banks inside of it."""
-    try:
-        return compare_steps(lambda _rows, _columns: simulators(*REGION), data, member, inputs)
-    except PolyloomError as error:
-        if error.code != "PL0640":
-            raise
-        # Banks at the border of a smaller region lie between elements of the array, where the circuit has none.
-        return compare_steps(simulators, data, member, inputs)
 
 
 def _table_row(kernel: str, seen: Comparison | None, reason: str | None) -> Row:

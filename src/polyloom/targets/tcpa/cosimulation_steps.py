@@ -19,6 +19,7 @@ from polyloom.targets.subject import Progress
 from polyloom.targets.tcpa import cosimulation, machine_file
 from polyloom.targets.tcpa.cosimulation import Step
 from polyloom.targets.tcpa.machine import Machine
+from polyloom.targets.tcpa.rtl.bus_words import missing_side
 from polyloom.targets.tcpa.rtl.circuit import build_circuit, check_circuit
 from polyloom.targets.tcpa.rtl.configuration_changes import Loading
 from polyloom.targets.tcpa.rtl.observed_runs import Comparison, Fault, ObservedRun, compare
@@ -39,8 +40,8 @@ def check_concrete(data: bytes) -> None:
 
 
 def cosimulate(data: bytes, member: str | None, inputs: Arrays) -> Comparison:
-    """Comparison of all steps, up to the first that differs or faults, each on a circuit of just its region, which is
-    built for it. Errors: PL0310, PL0603, PL0640, PL0660, PL0661, PL0816, PL0810.
+    """Comparison of all steps, up to the first that differs or faults, on the circuit of the largest region, which is
+    built for it, and others where a step needs them. Errors: PL0310, PL0603, PL0640, PL0660, PL0661, PL0816, PL0810.
     """
     check_concrete(data)
     sequence = step_sequence.run(data)
@@ -51,7 +52,8 @@ def cosimulate(data: bytes, member: str | None, inputs: Arrays) -> Comparison:
         model.load(own.data, machine)
     step_loadings(sequence, partial(build_circuit, machine))
     with temporary.temporary_folder() as folder:
-        return compare_steps(region_simulators(machine, folder), data, member, inputs)
+        simulators = share_circuits(region_simulators(machine, folder), machine, data)
+        return compare_steps(simulators, data, member, inputs)
 
 
 Simulators = Callable[[int, int], Simulator]
@@ -69,6 +71,18 @@ def region_simulators(machine: Machine, folder: Path, optimization: int = 1) -> 
         return build_simulator(build_circuit(machine, rows, columns), own, optimization)
 
     return build
+
+
+def share_circuits(
+    simulators: Simulators, machine: Machine, data: bytes, largest: tuple[int, int] | None = None
+) -> Simulators:
+    """Simulators of regions as parts of one circuit, the `largest`: by default, as many rows and columns as any step
+    has. A region with banks inside of that has a circuit of its own."""
+    concretes = [concrete_file.decode(own.data) for own in step_sequence.run(data).configurations]
+    whole = largest or (max(c.rows for c in concretes), max(c.columns for c in concretes))
+    circuit = build_circuit(machine, *whole)
+    alone = {(c.rows, c.columns) for c in concretes if missing_side(circuit, c) is not None}
+    return lambda rows, columns: simulators(*((rows, columns) if (rows, columns) in alone else whole))
 
 
 Expected = ObservedRun | Fault

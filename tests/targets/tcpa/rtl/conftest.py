@@ -38,9 +38,8 @@ def _parts(circuit: Circuit) -> Iterator[str | bytes]:
         yield subprocess.run([tool, "--version"], capture_output=True).stdout
 
 
-def _build(path: Path, optimization: int) -> Simulator:
-    if shutil.which(TOOL) is None:
-        pytest.skip(f"{TOOL} is not installed")
+def kept_simulator(path: Path, optimization: int) -> Simulator:
+    """The simulator of a machine's circuit, built if there is none yet."""
     circuit = tiny_circuit(path)
 
     def build(folder: Path) -> Path:
@@ -49,12 +48,18 @@ def _build(path: Path, optimization: int) -> Simulator:
     return Simulator(circuit, kept_program(path.stem, _parts(circuit), build), 0.0)
 
 
+def _kept_or_skip(path: Path, optimization: int) -> Simulator:
+    if shutil.which(TOOL) is None:
+        pytest.skip(f"{TOOL} is not installed")
+    return kept_simulator(path, optimization)
+
+
 @pytest.fixture(scope="session")
 def simulator() -> Simulator:
     # Optimizing takes longer than all runs that are faster then.
-    return _build(TINY, 0)
+    return _kept_or_skip(TINY, 0)
 
 
 @pytest.fixture(scope="session")
 def float_simulator() -> Simulator:
-    return _build(FLOATS, 1)
+    return _kept_or_skip(FLOATS, 1)

@@ -2,10 +2,11 @@
 """Mutation analysis (DeMillo, Lipton and Sayward, Hints on test data selection, 1978) of the Verilog: each line changed
 once, and whether a co-simulation notices it. `make mutations MUTATIONS=40 SEED=1` prints a sample, `MUTATIONS=0` all.
 
-What notices is Verilator itself, a difference from the model, or a run that does not end. Programs are random ones,
-some with a changed byte, one after another on a circuit that keeps its configuration; what the model does is computed
-once. Modules of floats are compared with exact arithmetic in one small format instead. Most mutations share a build
-(`mutant_schemata.py`); lines that only synthesis reads have one of their own.
+What notices is Verilator itself, a difference from the model, or a run that does not end, on a small circuit of
+integers, and then, for what that does not notice, on one of floats (`mutant_trials.py`). Modules of floats are first
+compared with exact arithmetic in one small format. Most mutations share a build (`mutant_schemata.py`); lines that only
+synthesis reads have one of their own. What nothing notices survives, unless Yosys shows that it is the same circuit
+(`mutant_equivalence.py`).
 """
 
 from __future__ import annotations
@@ -13,135 +14,115 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
 from random import Random
 from subprocess import CalledProcessError
 from typing import Final
 
-from tests.targets.tcpa.rtl.changed_words import changed_programs
-from tests.targets.tcpa.rtl.conftest import tiny_circuit
+from tests.targets.tcpa.rtl.conftest import FLOATS, TINY, kept_simulator, tiny_circuit
 from tests.targets.tcpa.rtl.floats.floats_bench import FOLDER, build_bench, equals_golden
 from tests.targets.tcpa.rtl.floats.golden_floats import E4M3
+from tests.targets.tcpa.rtl.mutant_equivalence import is_equivalent
 from tests.targets.tcpa.rtl.mutant_schemata import is_synthesized_alone, schema_texts, select_mutant, with_synthesis
+from tests.targets.tcpa.rtl.mutant_trials import Batch, checked_batches, differs
 from tests.targets.tcpa.rtl.mutations import Mutation, mutations
-from tests.targets.tcpa.rtl.random_programs import random_program
 
 from polyloom import temporary
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tcpa import cosimulation
-from polyloom.targets.tcpa.cosimulation import Step, run_steps
-from polyloom.targets.tcpa.rtl.configuration_changes import Image, Loading, changed_words, load_image, make_image
-from polyloom.targets.tcpa.rtl.observed_runs import Fault, ObservedRun, compare
+from polyloom.targets.tcpa.rtl.circuit import Circuit
 from polyloom.targets.tcpa.rtl.simulator import Simulator, build_simulator
 from polyloom.targets.tcpa.rtl.verilog_files import TOP, verilog_files
-from polyloom.targets.tcpa.words import concrete_file
 
-EQUIVALENT: Final[Mapping[tuple[str, str], str]] = {
-    (
-        "element.v",
-        "read_twice = 1;",
-    ): "any number of units may read a general register",
-    ("element.v", "fault = 1;"): "the lowest bit is always assigned after it",
-    ("lane.v", "assign quotient = 1;"): "a lane without a divider never takes it",
-    ("lane.v", "assign float_quotient = 1;"): "a lane without a divider of floats never takes it",
-}
-"""Changed lines that mean the same, by file and text: the reason."""
-BATCHES: Final = ((1, 0), (3, 3), (26, 3))
-"""Programs that are tried one batch after another, and changed files of each: most changes are noticed at once, and a
-circuit that does not end takes long in each program."""
+_PATHS: Final = (TINY, FLOATS)
+_MANY: Final = 50
+"""Mutations of a build that is worth optimizing."""
 Reading = Callable[[Mapping[str, str]], Mapping[str, str]]
 """Texts as a tool reads them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """A step of the circuit, and what the model does in it."""
+class Bench:
+    """A circuit with its trials."""
 
-    step: Step
-    expected: ObservedRun | Fault
+    circuit: Circuit
+    batches: Sequence[Batch]
 
-
-def trials() -> list[list[Trial]]:
-    """Batches of programs, of each also some with a changed byte."""
-    found, first = list[list[Trial]](), 0
-    for count, changes in BATCHES:
-        found.append(list(_batch(range(first, first + count), changes)))
-        first += count
-    return found
+    def notices(self, mutant: Simulator) -> bool:
+        return any(_differs(mutant, batch) for batch in self.batches)
 
 
-def _batch(seeds: range, changes: int) -> Iterator[Trial]:
-    circuit, before = tiny_circuit(), None
-    for seed in seeds:
-        data, inputs = random_program(circuit.machine, seed)
-        for own in (data, *changed_programs(data, seed, changes)):
-            # A program that the circuit or the reader refuses is none.
-            with suppress(PolyloomError):
-                image = make_image(circuit, concrete_file.decode(own))
-                expected = cosimulation.run_model(circuit, own, inputs)
-                yield Trial(Step(own, inputs, _loading(before, image)), expected)
-                before = image
+def build_benches(paths: Iterable[Path] = _PATHS) -> Iterator[Bench]:
+    """Circuits with trials that they pass as they are. What the first does not notice goes to the next one."""
+    for path in paths:
+        built = kept_simulator(path, int(path == FLOATS))
+        yield Bench(built.circuit, checked_batches(built))
 
 
-def _loading(before: Image | None, own: Image) -> Loading:
-    return load_image(own) if before is None else Loading(False, changed_words(before, own))
+def verdicts(chosen: Sequence[Mutation], benches: Iterable[Bench]) -> Iterator[tuple[Mutation, bool]]:
+    """Whether each mutation is noticed: those that some circuit notices first."""
+    left = list(chosen)
+    for notice in chain((_notice_floats,), (partial(_notice, bench) for bench in benches)):
+        kept = list[Mutation]()
+        for mutation, is_noticed in notice(left):
+            if is_noticed:
+                yield mutation, True
+            else:
+                kept.append(mutation)
+        left = kept
+    yield from ((mutation, False) for mutation in left)
 
 
-def without_differences(simulator: Simulator, batches: Sequence[Sequence[Trial]]) -> list[list[Trial]]:
-    """Trials in which the circuit as it is equals the model: where types are mixed, the model's words are wider."""
-    found = list[list[Trial]]()
-    for batch in batches:
-        seen = run_steps(simulator, [trial.step for trial in batch])
-        both = zip(batch, seen, strict=True)
-        kept = [trial for trial, own in both if compare(trial.expected, own).difference is None]
-        images = [make_image(simulator.circuit, concrete_file.decode(trial.step.data)) for trial in kept]
-        loadings = [_loading(a, b) for a, b in zip((None, *images), images, strict=False)]
-        steps = [Step(t.step.data, t.step.inputs, own) for t, own in zip(kept, loadings, strict=True)]
-        found.append([Trial(step, t.expected) for step, t in zip(steps, kept, strict=True)])
-    return found
+def _notice(bench: Bench, chosen: Sequence[Mutation]) -> Iterator[tuple[Mutation, bool]]:
+    """Those that share a build first."""
+    yield from _shared_verdicts(bench, [m for m in chosen if not is_synthesized_alone(m)], dict)
+    yield from _shared_verdicts(bench, [m for m in chosen if is_synthesized_alone(m)], with_synthesis)
 
 
-def verdicts(chosen: Sequence[Mutation], batches: Sequence[Sequence[Trial]]) -> Iterator[tuple[Mutation, bool]]:
-    """Whether each mutation is noticed: those of a shared build first."""
-    floats = [m for m in chosen if m.file.startswith("float_")]
-    synthesized = [m for m in chosen if is_synthesized_alone(m)]
-    simulated = [m for m in chosen if m not in floats and m not in synthesized]
-    texts = verilog_files(tiny_circuit())
-    yield from _shared_verdicts(simulated, batches, texts)
-    yield from _shared_verdicts(synthesized, batches, texts, with_synthesis)
-    yield from _float_verdicts(floats, {**texts, "bench.v": (FOLDER / "bench.v").read_text(encoding="utf-8")})
-
-
-def _shared_verdicts(
-    chosen: Sequence[Mutation], batches: Sequence[Sequence[Trial]], texts: Mapping[str, str], read: Reading = dict
-) -> Iterator[tuple[Mutation, bool]]:
+def _shared_verdicts(bench: Bench, chosen: Sequence[Mutation], read: Reading) -> Iterator[tuple[Mutation, bool]]:
     if not chosen:
         return
+    texts = verilog_files(bench.circuit)
     replaced, numbers = schema_texts(texts, chosen, TOP)
     with temporary.temporary_folder() as folder:
-        shared = build_simulator(tiny_circuit(), folder, 0, replaced=read({**texts, **replaced}))
+        # Of many runs of one program, optimizing takes less time than it saves.
+        optimization = int(len(numbers) > _MANY)
+        shared = build_simulator(bench.circuit, folder, optimization, replaced=read({**texts, **replaced}))
         for number in numbers:
             select_mutant(number)
-            yield chosen[number], any(_differs(shared, batch) for batch in batches)
+            yield chosen[number], bench.notices(shared)
     for number, mutation in enumerate(chosen):
         if number not in numbers:
-            yield mutation, _is_noticed_alone(read({**texts, mutation.file: mutation.text}), batches)
+            yield mutation, _is_noticed_alone(bench, read({**texts, mutation.file: mutation.text}))
 
 
-def _is_noticed_alone(texts: Mapping[str, str], batches: Sequence[Sequence[Trial]]) -> bool:
+def _is_noticed_alone(bench: Bench, texts: Mapping[str, str]) -> bool:
     with temporary.temporary_folder() as folder:
         try:
-            built = build_simulator(tiny_circuit(), folder, 0, replaced=texts)
+            built = build_simulator(bench.circuit, folder, 0, replaced=texts)
         except PolyloomError:
             return True
-        return any(_differs(built, batch) for batch in batches)
+        return bench.notices(built)
 
 
-def _float_verdicts(chosen: Sequence[Mutation], texts: Mapping[str, str]) -> Iterator[tuple[Mutation, bool]]:
+def _differs(mutant: Simulator, batch: Batch) -> bool:
+    try:
+        return differs(mutant, batch)
+    except PolyloomError:
+        # A run that does not end.
+        return True
+
+
+def _notice_floats(mutations: Sequence[Mutation]) -> Iterator[tuple[Mutation, bool]]:
+    """Modules of floats beside exact arithmetic; what is no part of them is not noticed."""
+    chosen = [m for m in mutations if m.file.startswith("float_")]
+    yield from ((m, False) for m in mutations if m not in chosen)
     if not chosen:
         return
+    texts = {**verilog_files(tiny_circuit()), "bench.v": (FOLDER / "bench.v").read_text(encoding="utf-8")}
     replaced, numbers = schema_texts(texts, chosen, "bench")
     with temporary.temporary_folder() as folder:
         shared = build_bench(folder, E4M3, replaced=replaced)
@@ -160,21 +141,6 @@ def _is_noticed_in_bench(mutation: Mutation) -> bool:
         return not equals_golden(bench, E4M3)
 
 
-def _differs(simulator: Simulator, batch: Sequence[Trial]) -> bool:
-    try:
-        seen = run_steps(simulator, [trial.step for trial in batch])
-    except PolyloomError:
-        # A run that does not end.
-        return True
-    return any(compare(t.expected, own).difference is not None for t, own in zip(batch, seen, strict=True))
-
-
-def checked_trials() -> list[list[Trial]]:
-    """Trials that the circuit passes as it is."""
-    with temporary.temporary_folder() as folder:
-        return without_differences(build_simulator(tiny_circuit(), folder, 0), trials())
-
-
 def sample(count: int, seed: int) -> list[Mutation]:
     """Some of all mutations in random order, or all of them."""
     every = list(mutations(verilog_files(tiny_circuit())))
@@ -186,13 +152,14 @@ def main(words: Sequence[str]) -> None:
     # Files that a mutation leaves alone are compiled once (Verilator 5 manual, OBJCACHE).
     if shutil.which("ccache") is not None:
         os.environ.setdefault("OBJCACHE", "ccache")
-    batches, chosen, left = checked_trials(), sample(count, seed), 0
-    for number, (mutation, is_noticed) in enumerate(verdicts(chosen, batches)):
+    chosen, left = sample(count, seed), 0
+    for number, (mutation, is_noticed) in enumerate(verdicts(chosen, build_benches())):
         if is_noticed:
             verdict = "noticed"
         else:
-            verdict = EQUIVALENT.get((mutation.file, mutation.shown), "SURVIVES")
-            left += verdict == "SURVIVES"
+            is_same = all(is_equivalent(tiny_circuit(path), mutation) for path in _PATHS)
+            verdict = "equivalent" if is_same else "SURVIVES"
+            left += not is_same
         print(f"{number + 1} {mutation.file}:{mutation.line}: {mutation.shown}: {verdict}", flush=True)
     print(f"{len(chosen) - left} of {len(chosen)} noticed, or equivalent: {100 - 100 * left / len(chosen):.1f} %")
 

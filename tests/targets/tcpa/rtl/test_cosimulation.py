@@ -19,12 +19,13 @@ from tests.targets.tcpa.rtl.random_programs import random_program
 from polyloom import api
 from polyloom.targets.tcpa import cosimulation, cosimulation_steps
 from polyloom.targets.tcpa.cosimulation import Step, run_steps
-from polyloom.targets.tcpa.cosimulation_steps import compare_steps
+from polyloom.targets.tcpa.cosimulation_steps import compare_steps, share_circuits
 from polyloom.targets.tcpa.rtl.configuration_changes import Loading, changed_words, load_image, make_image
 from polyloom.targets.tcpa.rtl.observed_runs import Comparison, Fault, ObservedRun, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator
 from polyloom.targets.tcpa.run.phases import plan_execution
 from polyloom.targets.tcpa.words import concrete_file
+from polyloom.targets.tcpa.words.sides import Side
 
 KERNELS = Path(__file__).with_name("kernels")
 
@@ -84,6 +85,24 @@ def test_steps_are_equal(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(cosimulation_steps, "compare", next_result)
     assert _compare_blocks(simulator, data, given) == Comparison(10, 12, 7, None, "step 2: it differs", 2, 305)
+
+
+@pytest.mark.parametrize(("sides", "region"), [(("north", "west"), (4, 3)), (("north", "south"), (1, 2))])
+def test_a_region_without_banks_inside_shares_the_larger_circuit(
+    sides: tuple[Side, Side], region: tuple[int, int], simulator: Simulator
+) -> None:
+    concrete = concrete_file.decode(_instance("gemm", {"n": 4, "m": 4, "k": 4}))
+    moved = tuple(replace(g, side=sides[n % 2], channel=n // 4) for n, g in enumerate(concrete.generators))
+    control = replace(concrete.controller, south=False, east=False)
+    data = concrete_file.encode(replace(concrete, controller=control, generators=moved))
+    found = list[tuple[int, int]]()
+
+    def build(rows: int, columns: int) -> Simulator:
+        found.append((rows, columns))
+        return simulator
+
+    share_circuits(build, simulator.circuit.machine, data, (4, 3))(concrete.rows, concrete.columns)
+    assert found == [region]
 
 
 @pytest.mark.long

@@ -65,14 +65,19 @@ def _check_sizes(circuit: Circuit, concrete: Concrete) -> None:
 
 
 def _check_region(circuit: Circuit, concrete: Concrete) -> None:
-    """A smaller region lies at the north and west, where it must find its banks and the controller's corner."""
+    side = missing_side(circuit, concrete)
+    if side is not None:
+        raise refuse_configuration(f"the region does not reach the {side} of the circuit, which it uses")
+
+
+def missing_side(circuit: Circuit, concrete: Concrete) -> str | None:
+    """The side of the circuit that a configuration uses and its region does not reach. A smaller region lies at the
+    north and west, where it must find its banks and the controller's corner: in the middle of the array are neither.
+    """
     control, sides = concrete.controller, {g.side for g in concrete.generators}
-    for name, own, all_of, is_used in (
-        ("south", concrete.rows, circuit.rows, control.south or "south" in sides),
-        ("east", concrete.columns, circuit.columns, control.east or "east" in sides),
-    ):
-        if own != all_of and is_used:
-            raise refuse_configuration(f"the region does not reach the {name} of the circuit, which it uses")
+    if concrete.rows != circuit.rows and (control.south or "south" in sides):
+        return "south"
+    return "east" if concrete.columns != circuit.columns and (control.east or "east" in sides) else None
 
 
 def element_number(circuit: Circuit, row: int, column: int) -> int:

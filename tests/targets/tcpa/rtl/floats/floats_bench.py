@@ -26,6 +26,9 @@ from polyloom.targets.tcpa.rtl import verilog_files
 FOLDER = Path(__file__).parent
 _OPTIONS = ("-fno-gate", "--language", "1364-2005", "-Wno-WIDTH", "-Wno-UNOPTFLAT", "--x-assign", "fast")
 
+_PART = 37
+"""One in so many pairs: no power of two, so that all fields of a word have many values."""
+
 
 def _sources() -> list[Path]:
     return [FOLDER / "bench.v", FOLDER / "bench.cpp", *sorted(verilog_files.LIBRARY.glob("floats/*.v"))]
@@ -95,8 +98,13 @@ def _golden_runs(form: Format) -> Sequence[tuple[str, tuple[Words, ...], bool, W
 
 
 def equals_golden(bench: Path, form: Format) -> bool:
-    """Whether all pairs of a small format, and samples of triples and integers, have the golden results."""
+    """Whether all pairs of a small format, and samples of triples and integers, have the golden results: a part of
+    them first, which is enough for most circuits that have not."""
     return all(
-        np.array_equal(run_bench(bench, form, operation, *operands, is_signed=signed), expected)
+        np.array_equal(
+            run_bench(bench, form, operation, *(words[::part] for words in operands), is_signed=signed),
+            expected[::part],
+        )
+        for part in (_PART, 1)
         for operation, operands, signed, expected in _golden_runs(form)
     )
