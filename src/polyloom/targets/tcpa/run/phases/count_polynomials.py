@@ -93,7 +93,7 @@ def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int)
     # Points of one period are among those of its half.
     known: dict[Point, Counts] = {}
 
-    def count_once(sizes: Sizes) -> Counts:
+    def cached_count(sizes: Sizes) -> Counts:
         at = tuple(sizes.values())
         if at not in known:
             known[at] = count(sizes)
@@ -103,7 +103,7 @@ def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int)
     ordered = tuple(sorted(first, key=first.__getitem__))
     for order, factor, lift in product(((), ordered), UNROLLED, LIFTS):
         start = {name: size + period * factor * lift for name, size in first.items()}
-        if (made := _fit_polynomials(count_once, start, period * factor, order)) is not None:
+        if (made := _fit_polynomials(cached_count, start, period * factor, order)) is not None:
             return made
     message = f"no polynomial of degree {DEGREES[-1]} or less counts what runs do"
     raise infeasible("PL0523", message, help="take larger sizes to begin with, so that every tile has all cases")
@@ -112,13 +112,13 @@ def fit_closed_form(count: Callable[[Sizes], Counts], first: Sizes, period: int)
 def _fit_polynomials(
     count: Callable[[Sizes], Counts], first: Sizes, period: int, order: tuple[str, ...]
 ) -> ClosedForm | None:
-    def sizes_at(point: Point) -> dict[str, int]:
+    def point_sizes(point: Point) -> dict[str, int]:
         # In an order, a point has by how much each size has grown more than the one before it.
         steps = dict(zip(order, accumulate(point), strict=True)) if order else dict(zip(first, point, strict=True))
         return {name: size + period * steps[name] for name, size in first.items()}
 
     def count_point(point: Point) -> Counts:
-        return count(sizes_at(point))
+        return count(point_sizes(point))
 
     # A polynomial of too low a degree fails at the first point beyond its simplex; one of a higher degree than needed
     # would agree, but take more points.
@@ -131,7 +131,7 @@ def _fit_polynomials(
             differences = {name: _in_steps(basis, own, places) for name, own in differences.items()}
         made = ClosedForm(dict(first), period, differences, len(basis) + 1, order)
         further = islice((p for p in _points(len(first)) if sum(p) > degree), len(basis) + 1)
-        if all(made.evaluate(sizes_at(p)) == {n: count_point(p).get(n, 0) for n in names} for p in further):
+        if all(made.evaluate(point_sizes(p)) == {n: count_point(p).get(n, 0) for n in names} for p in further):
             return made
     return None
 
