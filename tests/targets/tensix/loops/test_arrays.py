@@ -39,7 +39,7 @@ RUN = (
 PHASES = ("broadcasting", "cumulative_sums", "factors", "zipped")
 REFUSED = {
     "powers": "no instruction of a tile does this: `pow` of f32",
-    "conversions": "all f32 or all i32",
+    "conversions": "the result `y` is i32 in a program of f32",
 }
 HEAD = "import numpy as np\nimport polyloom as pl\n\nN, M = pl.sizes('N M')\n\n\n@pl.kernel\n"
 
