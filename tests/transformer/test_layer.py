@@ -91,6 +91,20 @@ def test_a_tile_is_within_the_error_of_bf16() -> None:
 
 
 @pytest.mark.long
+def test_int8_has_the_bits_of_riscv_on_the_belt() -> None:
+    """The layer has more arguments than the belt has positions: the rest lies in memory."""
+    results = list[bytes]()
+    for on in ("riscv", "belt:gold"):
+        compiled = pl.compile(quantized16, on=on)
+        for past in (0, TOKENS):
+            given, expected = prefilled(past, is_quantized=True)
+            run = compiled.run(S=past, T=len(expected), **given)
+            assert run.verified and relative_error(run.outputs["result"], expected) <= TOLERANCE
+            results.append(run.outputs["result"].tobytes())
+    assert results[:2] == results[2:]
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("past", [0, TOKENS])
 def test_a_tile_gives_the_layer_in_int8(past: int) -> None:
     """Where activations are rounded otherwise, integers of a row differ by 1: by as much as quantization misses."""

@@ -12,8 +12,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1111": (
         "more operands than the belt holds",
-        "A function's parameters, the arguments of a call, or what a block passes on are more than the positions of "
-        "the member's belt. Take a member with a longer belt, or pass fewer values.",
+        "The arguments of a call, or what a block passes on, are more than the positions of the member's belt. "
+        "Parameters of the function that is run may be more: they pass in memory, if they are scalars or arrays. Take "
+        "a member with a longer belt, or pass fewer values.",
     ),
     "PL1112": (
         "no slot for an operation",

@@ -30,6 +30,7 @@ from polyloom.targets.belt.map.schedule.emit import (
 )
 from polyloom.targets.belt.map.schedule.graph import LOADS, Graph, Read
 from polyloom.targets.belt.map.schedule.loop_graph import Builder as LoopBuilder
+from polyloom.targets.belt.map.schedule.memory_arguments import pass_in_memory
 from polyloom.targets.belt.map.schedule.normalize_loops import (
     edges,
     entry_arguments,
@@ -41,7 +42,7 @@ from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, Linear, ch
 from polyloom.targets.belt.map.schedule.origins import block_place
 from polyloom.targets.belt.map.schedule.pipeline import BEST, Failed, Options, Pipelined, lower_bounds, pipeline
 from polyloom.targets.belt.map.schedule.scratch_allocation import allocate_scratch
-from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Module
+from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Module, Operand
 from polyloom.targets.belt.source.ir_verify import GENASM
 from polyloom.targets.belt.words.facts_json import facts_to_json
 from polyloom.targets.belt.words.layout import data_addresses
@@ -108,6 +109,7 @@ def _normalize_module(module: Module) -> Module:
 
 def _schedule_module(module: Module, machine: Machine, settings: Settings, facts: list[LoopFacts]) -> Program:
     """Program of functions in normal form; `facts` gets those of their loops."""
+    module, passed = pass_in_memory(module, machine.belt)
     known = data_addresses(module.data)
     routines: list[Routine] = []
     blocks: dict[str, Mapping[str, int]] = {}
@@ -116,7 +118,7 @@ def _schedule_module(module: Module, machine: Machine, settings: Settings, facts
         routines.append(routine)
         facts += more
     told = facts_to_json(tuple(facts), blocks)
-    return Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data, told)
+    return Program(machine.name, machine.phasing, machine.description, tuple(routines), module.data, passed, told)
 
 
 def _check_operations(module: Module, machine: Machine) -> None:
@@ -135,14 +137,19 @@ def compile_routine(
     """Compile a function. Loops whose frames and what they need at home do not fit into scratch are opened, the
     greatest first."""
     closed: set[str] = set()
+    pipelined: _LoopCache = {}
     while True:
         try:
-            return _build_routine(function, machine, known, settings, closed)
+            return _build_routine(function, machine, known, settings, closed, pipelined)
         except _ScratchError as error:
             if error.loop is None:
                 raise error.told from None
             # Each turn opens one loop more, so that this ends: at last no loop has frames.
             closed.add(error.loop)
+
+
+_LoopCache = dict[tuple[str, bool, tuple[Operand, ...]], tuple[Pipelined | None, LoopFacts]]
+"""Loops of a function by name, whether they are opened, and initial values."""
 
 
 class _ScratchError(Exception):
@@ -154,13 +161,23 @@ class _ScratchError(Exception):
 
 
 def _build_routine(
-    function: Function, machine: Machine, known: Mapping[str, int], settings: Settings, closed: set[str]
+    function: Function,
+    machine: Machine,
+    known: Mapping[str, int],
+    settings: Settings,
+    closed: set[str],
+    pipelined: _LoopCache,
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
-    """Routine of a function: its loops pipelined or opened, then its blocks scheduled and linked."""
+    """Routine of a function: its loops pipelined or opened, then its blocks scheduled and linked. `pipelined` keeps the
+    loops from one call to the next."""
     loops: dict[str, Pipelined] = {}
     facts: dict[str, LoopFacts] = {}
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
-        found, facts[loop.name] = _compile_loop(function, loop, machine, known, settings, closed)
+        # A loop depends on the rest of the function by its initial values alone, whatever else is opened.
+        key = loop.name, loop.name in closed, entry_arguments(function, loop)
+        if key not in pipelined:
+            pipelined[key] = _compile_loop(function, loop, machine, known, settings, closed)
+        found, facts[loop.name] = pipelined[key]
         if isinstance(found, Pipelined):
             loops[loop.name] = found
         else:

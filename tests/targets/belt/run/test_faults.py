@@ -110,7 +110,7 @@ def test_malformed_words_name_their_byte() -> None:
     data = file(main(RETURN))
     parts = model.belt_file.parts(data)
     with pytest.raises(PolyloomError) as caught:
-        model.decode_parts(model.belt_file.Parts(parts.machine, (), parts.code[:-8], parts.routines))
+        model.decode_parts(model.belt_file.Parts(parts.machine, (), parts.code[:-8], (), parts.routines))
     assert "a word is missing" in caught.value.diagnostics[0].message
 
 

@@ -36,9 +36,12 @@ def program(seed: int) -> Program:
         Data(name, rng.randbytes(rng.randint(0, 9)), rng.choice((1, 4, 128)), rng.random() < 0.5)
         for name in _names(rng, 0, 2)
     )
+    passed: tuple[Width, ...] = tuple(rng.choice(_WIDTHS[:-1]) for _ in range(rng.randint(0, 3)))
+    if passed:
+        data += (Data(f"{_name(rng)} {len(data)}", bytes(8 * len(passed)), 64, False),)
     made = tuple(_routine(rng, name, names) for name in names)
     told = rng.choice(("{}", facts_to_json((), {name: {_name(rng): 0} for name in names})))
-    return Program(machine.name, machine.phasing, machine.description, made, data, told)
+    return Program(machine.name, machine.phasing, machine.description, made, data, passed, told)
 
 
 def _name(rng: Random) -> str:

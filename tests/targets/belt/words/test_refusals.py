@@ -60,12 +60,53 @@ def slots_exchanged(code: bytearray) -> None:
     code[8 * 5 : 8 * 7] = code[8 * 6 : 8 * 7] + code[8 * 5 : 8 * 6]
 
 
+BLOCK = SUM.replace("routine sum", "data block align 64 arguments (w, d)\nroutine sum")
+"""The routine with two arguments in memory."""
+DATA = 1
+"""The section of data, whose last bytes are 16 zeros, the number of arguments and their widths."""
+
+
+def with_block(change: Callable[[bytearray], None]) -> bytes:
+    """The file of `BLOCK` with other data, its checksum right."""
+    stamp, sections = binary.unpack(belt_file.KIND, belt_file.write(*conasm_read.read(BLOCK)))
+    parts = [bytearray(s.data[s.position : s.end]) for s in sections]
+    assert parts[DATA].endswith(bytes(16) + b"\2\2\3")
+    change(parts[DATA])
+    return binary.pack(belt_file.KIND, stamp, [bytes(part) for part in parts])
+
+
+def argument_too_wide(data: bytearray) -> None:
+    data[-1] = 4
+
+
+def one_argument_less(data: bytearray) -> None:
+    data[-3:] = b"\1\2"
+
+
+def more_arguments_than_bytes(data: bytearray) -> None:
+    data[-3] = 3
+
+
+def block_not_zero(data: bytearray) -> None:
+    data[-4] = 1
+
+
+def constant_block(data: bytearray) -> None:
+    data[-21] = 1
+
+
+def no_datum(data: bytearray) -> None:
+    data[:] = b"\0\1\2"
+
+
+BLOCKS = (*(argument_too_wide, one_argument_less, more_arguments_than_bytes, block_not_zero, constant_block, no_datum),)
+
 FILES = {
     "another_kind": b"\x7fELF" + FILE[4:],
     "truncated": FILE[:-40],
     "truncated_header": FILE[:20],
     "altered": FILE[:200] + bytes([FILE[200] ^ 1]) + FILE[201:],
-    "newer": FILE[:4] + (3).to_bytes(4, "little") + FILE[8:],
+    "newer": FILE[:4] + (4).to_bytes(4, "little") + FILE[8:],
     "unknown_operation": with_code(number_of_an_operation),
     "unused_bit": with_code(unused_bit),
     "code_cut": with_code(cut),
@@ -78,6 +119,15 @@ FILES = {
 def test_files(name: str, golden: Callable[[str, str], None]) -> None:
     text = refusal(lambda: belt_file.read(FILES[name]))
     golden(f"file_{name}", re.sub(r"(has|for) \d+", r"\1 N", text))  # sizes change with the table of operations
+
+
+@pytest.mark.parametrize("change", BLOCKS)
+def test_blocks_of_arguments(change: Callable[[bytearray], None], golden: Callable[[str, str], None]) -> None:
+    """The model and the reader of the whole file refuse the same."""
+    data = with_block(change)
+    text = refusal(lambda: belt_file.parts(data))
+    assert refusal(lambda: belt_file.read(data)) == text
+    golden(f"file_{change.__name__}", text)
 
 
 def test_a_file_for_another_member(golden: Callable[[str, str], None]) -> None:
@@ -110,6 +160,21 @@ def test_conasm(name: str, golden: Callable[[str, str], None]) -> None:
     old, new = TEXTS[name]
     assert SUM.count(old) >= 1
     text = SUM.replace(old, new, 1)
+    golden(f"conasm_{name}", refusal(lambda: conasm_read.read(text, "sum.conasm")))
+
+
+BLOCK_TEXTS = {
+    "vector_argument": ("(w, d)", "(w, dx2)"),
+    "wide_argument": ("(w, d)", "(w, q)"),
+    "no_argument": ("(w, d)", "()"),
+    "datum_behind_the_block": ("(w, d)\n", "(w, d)\ndata t align 4 00\n"),
+}
+
+
+@pytest.mark.parametrize("name", BLOCK_TEXTS)
+def test_conasm_of_a_block(name: str, golden: Callable[[str, str], None]) -> None:
+    text = BLOCK.replace(*BLOCK_TEXTS[name])
+    assert text != BLOCK
     golden(f"conasm_{name}", refusal(lambda: conasm_read.read(text, "sum.conasm")))
 
 

@@ -38,7 +38,7 @@ def bare(made: Program) -> Program:
         replace(routine, bundles=tuple(replace(bundle, notes=()) for bundle in routine.bundles))
         for routine in made.routines
     )
-    return replace(made, routines=plain, data=(), told="{}")
+    return replace(made, routines=plain, data=(), memory_arguments=(), told="{}")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -123,15 +123,17 @@ def _format_error(message: str) -> PolyloomError:
 def place_arguments(
     parts: Parts, parameters: Sequence[tuple[int, int]], arguments: Sequence[Argument]
 ) -> tuple[list[tuple[int, NDArray[np.uint8], bool]], list[belt.Operand]]:
-    """Memory ranges of data and arrays, and the arguments as operands. The same array twice is one range."""
-    if len(parameters) != len(arguments):
-        raise _misfit(f"the routine takes {len(parameters)} and gets {len(arguments)} arguments")
+    """Memory ranges of data and arrays, with the argument block filled, and the arguments on the belt as operands. The
+    same array twice is one range."""
+    passed = (*parameters, *((width, 1) for width in parts.arguments))
+    if len(passed) != len(arguments):
+        raise _misfit(f"the routine takes {len(passed)} and gets {len(arguments)} arguments")
     ranges = [(at, np.frombuffer(bytearray(initial), np.uint8), not constant) for at, initial, constant in parts.data]
     # Behind the program's own data, with the same gap: no access reaches from one object into the next.
     free = max((at + len(initial) + layout.GAP for at, initial, _ in parts.data), default=layout.BASE)
     known: dict[int, int] = {}
     given: list[belt.Operand] = []
-    for number, ((width, lanes), argument) in enumerate(zip(parameters, arguments, strict=True)):
+    for number, ((width, lanes), argument) in enumerate(zip(passed, arguments, strict=True)):
         # By identity, so that two pointers to one array alias, as they do in C.
         if isinstance(argument, np.ndarray) and id(argument) not in known:
             known[id(argument)] = free = -(-free // layout.GAP) * layout.GAP
@@ -143,7 +145,11 @@ def place_arguments(
         # A scalar for a parameter with lanes is in all of them.
         data = (bits % (1 << (8 << width))).to_bytes(1 << width, "little") * lanes
         given.append((width, lanes, data, [0] * lanes, [0] * lanes))
-    return ranges, given
+    if parts.arguments:
+        _, block, _ = ranges[len(parts.data) - 1]
+        words = [data.ljust(layout.ARGUMENT_BYTES, b"\0") for _, _, data, _, _ in given[len(parameters) :]]
+        block[:] = np.frombuffer(b"".join(words), np.uint8)
+    return ranges, given[: len(parameters)]
 
 
 def _array_bytes(number: int, array: NDArray[Any]) -> NDArray[np.uint8]:

@@ -21,14 +21,14 @@ from polyloom.ir.ssa import Data, Place
 from polyloom.targets.belt import machine
 from polyloom.targets.belt.isa import ROWS
 from polyloom.targets.belt.machine import Machine
-from polyloom.targets.belt.value_types import BYTES
+from polyloom.targets.belt.value_types import BYTES, Width
 from polyloom.targets.belt.words import facts_json, layout
 from polyloom.targets.belt.words.decode import decode
 from polyloom.targets.belt.words.encode import encode
 from polyloom.targets.belt.words.program import Bundle, Note, Program, Routine, sort_by_slot
 
 # Magic, title, version, sections: machine, data, code, note, names (docs/formats.md, Belt programs).
-KIND: Final = FileKind(b"PLBP", "belt program", 2, 5)
+KIND: Final = FileKind(b"PLBP", "belt program", 3, 5)
 VERSION: Final = 1
 """Of the note."""
 Notes = tuple[tuple[Note, ...], ...]
@@ -55,7 +55,7 @@ def write(program: Program, signature: Signature) -> bytes:
     member = machine.read(program.description, program.member)
     sections = (
         _machine_section(member),
-        section(_DATA, _place_data(program.data)),
+        section(_DATA, _Memory(_place_data(program.data), tuple(map(_WIDTHS.index, program.memory_arguments)))),
         encode(program),
         section(binary.text, _note(member, signature, program.told)),
         section(_NAMES, _Names.collect(_names(program), tuple(d.name for d in program.data), _notes(program))),
@@ -83,15 +83,16 @@ def _read(data: bytes) -> File:
     if any(len(set(some)) < len(some) for some in (names.routines, names.data)):
         raise binary.format_error(names_at.position, "two routines, or two data, have one name")
     found = decode(code.take(code.end - code.position), member, names.routines)
-    placed = _read_section(_DATA, data_at)
+    memory = _read_memory(data_at)
     # The hash in the head and the description in the note must be of one member: the model reads the one, people the
     # other.
-    if len(placed) != len(names.data) or stamp != member.fingerprint:
+    if len(memory.data) != len(names.data) or stamp != member.fingerprint:
         raise binary.format_error(
             names_at.position, "the names of data, or the hash of the member, do not fit the file"
         )
-    made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, placed, strict=True))
-    program = replace(_with_notes(found, names.read(names_at), names_at), data=made, told=text)
+    made = tuple(Data(n, d.initial, d.align, bool(d.constant)) for n, d in zip(names.data, memory.data, strict=True))
+    widths = tuple(_WIDTHS[k] for k in memory.arguments)
+    program = replace(_with_notes(found, names.read(names_at), names_at), data=made, memory_arguments=widths, told=text)
     _check_facts(program, note_at)
     # One byte form per program: two files are the same program if and only if their bytes are equal.
     binary.check_canonical(data, _rewrite_file(program, signature, data_at))
@@ -102,21 +103,24 @@ def _read(data: bytes) -> File:
 class Parts:
     """Sections that the model gets: sections 0 and 2 as they are, and the named data, (address, bytes, constant) each.
 
-    `routines` are names for messages.
+    `arguments` are the widths, as numbers, of those in memory, whose block is then the last datum. `routines` are names
+    for messages.
     """
 
     machine: bytes
     data: tuple[tuple[int, bytes, bool], ...]
     code: bytes
+    arguments: tuple[int, ...]
     routines: tuple[str, ...]
 
 
 def parts(data: bytes) -> Parts:
     """Sections of a file, of which only data and names are read. Errors: PL0701 to PL0705."""
     _, (machine_at, data_at, code, _, names_at) = binary.unpack(KIND, data)
-    placed = tuple((d.address, d.initial, bool(d.constant)) for d in _read_section(_DATA, data_at))
+    memory = _read_memory(data_at)
+    placed = tuple((d.address, d.initial, bool(d.constant)) for d in memory.data)
     machine_bytes, words = (at.take(at.end - at.position) for at in (machine_at, code))
-    return Parts(machine_bytes, placed, words, _read_section(_NAMES, names_at).routines)
+    return Parts(machine_bytes, placed, words, memory.arguments, _read_section(_NAMES, names_at).routines)
 
 
 def _rewrite_file(program: Program, signature: Signature, at: Reader) -> bytes:
@@ -156,6 +160,26 @@ class _Placed:
     initial: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """Data section: the named data, and the widths of arguments in memory, as numbers."""
+
+    data: tuple[_Placed, ...]
+    arguments: tuple[int, ...]
+
+
+def _read_memory(at: Reader) -> _Memory:
+    """Data section; PL0705 where the last datum is not what the arguments in memory need."""
+    start = at.position
+    memory: _Memory = _read_section(_DATA, at)
+    if memory.arguments:
+        # Zeros, so that a program has one form: the bytes are those of a run.
+        wanted = bytes(layout.ARGUMENT_BYTES * len(memory.arguments))
+        if not memory.data or memory.data[-1].initial != wanted or memory.data[-1].constant:
+            raise binary.format_error(start, "the last datum is no block of the arguments in memory")
+    return memory
+
+
 def _place_data(data: tuple[Data, ...]) -> tuple[_Placed, ...]:
     at = layout.data_addresses(data)
     return tuple(_Placed(at[d.name], d.align, int(d.constant), d.initial) for d in data)
@@ -169,15 +193,19 @@ def _write_bytes(out: bytearray, value: bytes) -> None:
 # Codecs stand behind what they name: a record's fields are given as values, not as strings.
 _LENGTH: Final = natural("length of data")
 _BYTES: Final[Codec[bytes]] = Codec(_write_bytes, lambda reader: reader.take(_LENGTH.read(reader)))
-_DATA: Final = counted_list(
-    record(
-        _Placed,
-        address=fixed_integer(4, "address"),
-        align=natural("alignment", 1 << 31),
-        constant=fixed_integer(1, "constant", limit=2),
-        initial=_BYTES,
-    ),
-    natural("data"),
+_PLACED: Final = record(
+    _Placed,
+    address=fixed_integer(4, "address"),
+    align=natural("alignment", 1 << 31),
+    constant=fixed_integer(1, "constant", limit=2),
+    initial=_BYTES,
+)
+_WIDTHS: Final[tuple[Width, ...]] = tuple(w for w in BYTES if BYTES[w] <= layout.ARGUMENT_BYTES)
+_WIDTH: Final = fixed_integer(1, "width of an argument", limit=len(_WIDTHS))
+_DATA: Final = record(
+    _Memory,
+    data=counted_list(_PLACED, natural("data")),
+    arguments=counted_list(_WIDTH, natural("arguments in memory")),
 )
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from polyloom.ir.signature import Signature
-from polyloom.ir.ssa import NOWHERE, Data
+from polyloom.ir.ssa import NOWHERE
 from polyloom.targets.belt import machine
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
@@ -57,7 +57,7 @@ def print_program(program: Program, signature: Signature, lengths: Lengths | Non
         *_member(program, member),
         signature_line.print_signature(signature),
         *([f"told {program.told}"] if program.told != "{}" else []),
-        *map(_data, program.data),
+        *_data(program),
         *(line for routine in program.routines for line in _routine(routine, member, lengths or {})),
     ]
     return "\n".join(lines) + "\n"
@@ -71,9 +71,14 @@ def _member(program: Program, member: Machine) -> list[str]:
     return ["member", *(f"| {line}".rstrip() for line in program.description.splitlines())]
 
 
-def _data(data: Data) -> str:
-    kind = " constant" if data.constant else ""
-    return f"data {quote_name(data.name)} align {data.align}{kind} {data.initial.hex() or '-'}"
+def _data(program: Program) -> Iterator[str]:
+    """Lines of the data; of the argument block the types are shown, for its bytes are those of a run."""
+    for k, data in enumerate(program.data, 1):
+        kind = " constant" if data.constant else ""
+        content = data.initial.hex() or "-"
+        if program.memory_arguments and k == len(program.data):
+            content = f"arguments {_types(tuple(map(Type, program.memory_arguments)))}"
+        yield f"data {quote_name(data.name)} align {data.align}{kind} {content}"
 
 
 def quote_name(text: str) -> str:

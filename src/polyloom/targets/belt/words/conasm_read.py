@@ -24,6 +24,7 @@ from polyloom.targets.belt.words import signature_line
 from polyloom.targets.belt.words.conasm import drop_bundle, is_transfer
 from polyloom.targets.belt.words.facts_json import canonical_json, parse_facts
 from polyloom.targets.belt.words.fields import layout
+from polyloom.targets.belt.words.layout import ARGUMENT_BYTES
 from polyloom.targets.belt.words.program import NONE, Belt, Bundle, Immediate, Issue, Note, Operand, Program, Routine
 
 # White space and comments match without the group `token`, and are dropped by that.
@@ -127,6 +128,7 @@ class _Reader:
     signature: Signature | None = None
     told: str = "{}"
     data: list[Data] = field(default_factory=list[Data])
+    memory_arguments: tuple[Width, ...] = ()
     routines: list[Routine] = field(default_factory=list[Routine])
     calls: list[tuple[str, _Line, int]] = field(default_factory=list[tuple[str, "_Line", int]])
     described: list[str] = field(default_factory=list[str])
@@ -148,7 +150,8 @@ class _Reader:
                 line.at = at
                 line.fail(f"there is no routine '{callee}'", nearest(callee, names, "routine"), code="PL1008")
         program = Program(
-            member.name, member.phasing, member.description, tuple(self.routines), tuple(self.data), self.told
+            *(member.name, member.phasing, member.description, tuple(self.routines)),
+            *(tuple(self.data), self.memory_arguments, self.told),
         )
         try:
             parse_facts(program)
@@ -221,17 +224,29 @@ class _Reader:
             raise input_error("PL1007", "what is told of the loops is no JSON", span=span, help=help) from None
 
     def datum(self, line: _Line) -> Data:
-        """Read a datum: name, alignment, bytes in hexadecimal."""
+        """Read a datum: name, alignment, bytes in hexadecimal; or types, of the argument block."""
+        if self.memory_arguments:
+            line.fail("a datum follows the argument block", "write the block as the last datum", 1)
         name = line.name("the name of a datum")
         if name in [datum.name for datum in self.data]:
             line.fail(f"there is already a datum '{name}'", "give it another name", 1)
         line.expect("align")
         align = line.number("an alignment")
+        if line.skip("arguments"):
+            self.memory_arguments = self.argument_widths(line)
+            return Data(name, bytes(ARGUMENT_BYTES * len(self.memory_arguments)), align, False)
         constant = line.skip("constant")
         digits = "" if line.skip("-") else line.take()
         if not _HEX.fullmatch(digits):
             line.fail("expected bytes", "write two hexadecimal digits for each byte, or `-` for none", 1)
         return Data(name, bytes.fromhex(digits), align, constant)
+
+    def argument_widths(self, line: _Line) -> tuple[Width, ...]:
+        """Read the types of the arguments in memory, scalars of at most 8 bytes."""
+        types = self.types(line)
+        if not types or any(t.lanes > 1 or BYTES[t.width] > ARGUMENT_BYTES for t in types):
+            line.fail("an argument in memory is a scalar of at most 8 bytes", "write for instance (w, d)", 1)
+        return tuple(t.width for t in types)
 
     def routine(self, line: _Line) -> None:
         """Read the head of a routine."""

@@ -14,6 +14,8 @@ from polyloom.ir.ssa import Data
 BASE: Final = 1 << 16
 GAP: Final = 64
 """Bytes between data at least, and the least alignment."""
+ARGUMENT_BYTES: Final = 8
+"""Bytes of an argument in the argument block: the widest scalar of C has as many."""
 # The lower half of the 32-bit address space: the arrays of a caller lie behind the named data.
 _END: Final = 1 << 31
 

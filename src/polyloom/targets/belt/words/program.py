@@ -115,6 +115,9 @@ class Program:
     description: str
     routines: tuple[Routine, ...]
     data: tuple[Data, ...] = ()
+    memory_arguments: tuple[Width, ...] = ()
+    """Widths of the arguments that `routines[0]` takes from memory, behind those on its belt: each is the low bytes of
+    a word of 8 bytes of the argument block, which is the last datum, and which the machine's user fills."""
     told: str = "{}"
     """What the specializer tells, in JSON with sorted keys and without spaces: `loops`, a list of objects, and
     `blocks`, by routine and block the first bundle."""

@@ -17,10 +17,13 @@ from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.ir import Module
 
 MANY = ", ".join(f"%p{k}: w" for k in range(9))
+CALLED = f"function g({MANY}) -> w {{\nentry:\n    return %p8\n}}\n"
+NUMBERS = ", ".join(f"{k}:w" for k in range(9))
+CALLER = f"function f() -> w {{\nentry:\n    %r: w = call @g({NUMBERS})\n    return %r\n}}\n"
 CASES: dict[str, tuple[Module, Machine]] = {
     "scratch": (module("fir4"), replace(member("tin"), scratch=8)),
     "operation": (module("saxpy"), member("tin")),
-    "parameters": (read_genasm(f"function f({MANY}) -> w {{\nentry:\n    return %p8\n}}\n"), member("tin")),
+    "parameters": (read_genasm(CALLER + CALLED), member("tin")),
 }
 
 
