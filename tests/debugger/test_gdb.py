@@ -51,7 +51,9 @@ class Client:
 
     def read(self) -> str:
         while self.held.count(b"#") < 1 or len(self.held) < self.held.index(b"#") + 3:
-            self.held += self.connection.recv(1 << 14)
+            received = self.connection.recv(1 << 14)
+            assert received, "the server has closed the connection"
+            self.held += received
         end = self.held.index(b"#")
         data, self.held = self.held[self.held.index(b"$") + 1 : end], self.held[end + 3 :]
         return data.decode()
