@@ -11,11 +11,12 @@ from math import exp, isnan, nan, sqrt
 from typing import Any, Final
 
 from polyloom.ir.formula import Apply, Leaf, Number, Term, leaves
+from polyloom.transform.stages.integers.ranges import CARRIED
 
 _KEEPS_ZERO: Final = frozenset(
     (
         *("move", "add", "sub", "neg", "abs", "min", "max", "and", "or", "xor", "tanh", "sin", "sqrt"),
-        *("rint", "to_f32", "to_i8", "to_u8", "to_i16", "to_u16"),
+        *("rint", "to_f32", *(f"to_{kind}" for kind in CARRIED)),
     )
 )
 """Operations that give 0 where all operands are 0."""

@@ -42,6 +42,7 @@ from polyloom.passes import Form
 from polyloom.sets import Affine
 from polyloom.transform.stages.abilities import Abilities, largest_part
 from polyloom.transform.stages.factors import Scope, merge_outer_factors, split_factors, unwiden
+from polyloom.transform.stages.integers.ranges import CARRIED
 from polyloom.transform.stages.terms import (
     add_signed,
     addends,
@@ -52,7 +53,7 @@ from polyloom.transform.stages.terms import (
     substitute_dimensions,
 )
 
-_ROUNDINGS: Final = ("rint", "to_i8", "to_u8", "to_i16", "to_u16")
+_ROUNDINGS: Final = ("rint", *(f"to_{kind}" for kind in CARRIED))
 STAGES: Final = Form(stage_text.print_stages, stage_verify.verify)
 """What passes that cut leave."""
 

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from polyloom.ir.numbers import type_limits
-from polyloom.ir.operations import INTEGERS
+from polyloom.ir.operations import INTEGERS, ElementType
 
 Range = tuple[int, int]
 """The least and the largest value."""
 RANGES: Final[Mapping[str, Range]] = {kind: limits for kind in INTEGERS if (limits := type_limits(kind)) is not None}
 """Of types."""
+CARRIED: Final[Mapping[ElementType, Range]] = {kind: RANGES[kind] for kind in ("i8", "u8", "i16", "u16")}
+"""Of types whose elements all are floats, to which floats are converted."""
 
 
 def largest_magnitude(range: Range) -> int:

@@ -14,9 +14,10 @@ from tests.targets.tensix.loops.stages.test_sabotage import WRONG, sabotaged
 
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
-from polyloom.targets.tensix.map.loops.functions import CARRIED, ROUNDINGS, library_function
+from polyloom.targets.tensix.map.loops.functions import ROUNDINGS, library_function
 from polyloom.targets.tensix.map.loops.lanes import Computed
 from polyloom.targets.tensix.map.oracle.function_errors import rounding_error
+from polyloom.transform.stages.integers.ranges import CARRIED
 
 ROWS, DEPTH, COLUMNS = 5, 75, 34
 HEAD = "import numpy as np\nimport polyloom as pl\n\nT, K = pl.sizes('T K')\n\n\n@pl.kernel\n"

@@ -24,6 +24,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tensix.map.loops.lanes import Lanes
+from polyloom.transform.stages.integers.ranges import CARRIED
 
 T = TypeVar("T")
 LARGEST_ANGLE: Final = 32768.0
@@ -266,7 +267,7 @@ def _rint(u: _Unit[T], x: T) -> T:
 
 def _to_integer(u: _Unit[T], x: T, kind: ElementType, *, rounds: bool) -> T:
     """Integer of a narrow type, as a float: to nearest, or toward zero; saturated, and of a NaN 0 (`ir.operations`)."""
-    near = u.within(x, *CARRIED[kind])
+    near = u.within(x, *map(float, CARRIED[kind]))
     if rounds:
         found = _to_nearest(u, near)
     else:
@@ -278,10 +279,6 @@ def _to_integer(u: _Unit[T], x: T, kind: ElementType, *, rounds: bool) -> T:
     return u.chosen(_GT, u.magnitude(x), _INFINITE, u.number(0.0), found)
 
 
-CARRIED: Final[Mapping[ElementType, tuple[float, float]]] = {
-    "i8": (-128.0, 127.0), "u8": (0.0, 255.0), "i16": (-32768.0, 32767.0), "u16": (0.0, 65535.0),
-}  # fmt: skip
-"""Types of integers that floats hold, with the least and the largest one."""
 ROUNDINGS: Final[Mapping[str, Callable[..., Any]]] = {
     "rint": _rint,
     **{f"round_{kind}": partial(_to_integer, kind=kind, rounds=True) for kind in CARRIED},

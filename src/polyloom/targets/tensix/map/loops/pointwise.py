@@ -16,7 +16,7 @@ from polyloom.diagnostics import Span, input_error
 from polyloom.ir.formula import Apply, Leaf, Number, Sum, Term, index_dimension
 from polyloom.ir.operations import BY_NAME, ElementType
 from polyloom.ir.stage import Formula, Program
-from polyloom.targets.tensix.map.loops.functions import CARRIED, FUNCTIONS, QUOTIENT, REGISTERS, float_bits
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, REGISTERS, float_bits
 from polyloom.targets.tensix.map.loops.integers import selection as integer_selection
 from polyloom.targets.tensix.map.loops.integers.operations import (
     INTEGER_REGISTERS,
@@ -24,6 +24,7 @@ from polyloom.targets.tensix.map.loops.integers.operations import (
     SELECT_UNSIGNED,
 )
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS, Pointwise, Source, Spread, Step
+from polyloom.transform.stages.integers.ranges import CARRIED
 from polyloom.transform.stages.layout_assignment import leaf_axes
 
 _CONDITIONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")

@@ -15,7 +15,7 @@ import numpy as np
 
 from polyloom.ir.library import ULP
 from polyloom.ir.operations import ElementType
-from polyloom.targets.tensix.map.loops.functions import CARRIED
+from polyloom.transform.stages.integers.ranges import CARRIED
 
 Error = tuple[Any, Any]
 """A value, and by how much it may be missed."""
