@@ -86,12 +86,14 @@ def nest_plan(nest: Nest, fp: Fp, minions: int) -> tuple[Plan, Work]:
 def read_arrays(nest: Nest) -> tuple[Array, ...]:
     """Arguments whose values a nest needs.
 
-    An array that is only written need not be given by the host, and is none of the inputs. One that is read for
-    nothing, by statements whose results nobody needs, is: the code loads it, and it needs a place.
+    An output of which every element is written before it is read need not be given by the host, and is none of the
+    inputs; one that is written in part is, for the rest holds what was given. So is an array that is read for
+    nothing, by statements whose results nobody needs: the code loads it, and it needs a place.
     """
     whole = nest_signature(nest)
     read = {r.name for a in assignments(nest.body) for r in accesses(a.value)}
-    names = read - (_write_only_arrays(nest) & {array.name for array in whole.outputs})
+    written = {array.name for array in whole.outputs}
+    names = (read | written) - (_write_only_arrays(nest) & written)
     return tuple(array for array in whole.inputs if array.name in names)
 
 
