@@ -97,16 +97,16 @@ class Compiled(File):
     def instantiate(self, values: Mapping[str, int] | None = None, /, **more: Any) -> Instance:
         """Instantiate for parameter values (by keyword, or as a mapping), and options of the target by keyword: on the
         array `pes` = (rows, columns), and `candidate`, the number of a stored one (`{2: 0}`: that of phase 2); without
-        it the best is taken.
+        it the best is taken. A target without symbolic files compiles for these values, or passes them as arguments.
 
-        Errors: PL0230, PL0505, PL0801, PL0805 and PL0815 for wrong arguments, PL051x (exit 3) where the region or the
-        machine is too small.
+        Errors: PL0230, PL0505, PL0805 and PL0815 for wrong arguments, PL051x (exit 3) where the region or the machine
+        is too small.
         """
-        make = self.target.instantiate or need(
-            self.target, "instantiate", registry.target_names(lambda t: t.instantiate is not None)
-        )
         known = {o: v for o, v in more.items() if o in self._own}
         parameters = merge_named(values, {n: v for n, v in more.items() if n not in known}, "PL0230", "N=16")
+        make = self.target.instantiate
+        if make is None:
+            return self.prepare_instance(inputs.read_sizes(self.signature, parameters))
         # What the domain fixes needs no value.
         parameters = {**fixed_symbols(self.signature.assumptions), **parameters}
         options = replace(self._options, **known) if known else self._options

@@ -7,7 +7,7 @@ arrays on every target, whatever else a program takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from operator import index
 from types import MappingProxyType
@@ -42,13 +42,23 @@ def read_values(signature: Signature, given: Mapping[str, Any]) -> tuple[dict[st
     """Values of the parameters that must be given, in their order, and of the scalars that are; texts are read. Errors:
     PL0230, PL0232, PL0804, PL0819."""
     known = {a.name: a for a in (*signature.inputs, *signature.unread)}
+    _check_names(signature, given, {*known, *signature.sizes})
+    sizes = {n: _read_size(n, v) for n, v in given.items() if n in signature.sizes}
+    return _check_sizes(signature, sizes), read_scalars(signature, {n: v for n, v in given.items() if n in known})
+
+
+def read_sizes(signature: Signature, given: Mapping[str, Any]) -> dict[str, int]:
+    """Values of the parameters alone, in their order. Errors: PL0230, PL0804."""
+    _check_names(signature, given, signature.sizes)
+    return read_values(signature, given)[0]
+
+
+def _check_names(signature: Signature, given: Mapping[str, Any], known: Collection[str]) -> None:
     for name, value in given.items():
-        if name not in known and name not in signature.sizes:
+        if name not in known:
             raise _parameter_error(
                 f"`{signature.name}` has no parameter `{name}`", _suggest_place(signature, name, value)
             )
-    sizes = {n: _read_size(n, v) for n, v in given.items() if n in signature.sizes}
-    return _check_sizes(signature, sizes), read_scalars(signature, {n: v for n, v in given.items() if n in known})
 
 
 def read_scalars(signature: Signature, given: Mapping[str, Any]) -> dict[str, Array]:

@@ -96,8 +96,8 @@ class Origin:
 
 @dataclass(frozen=True)
 class Instance(File):
-    """Program that runs. `parameters` are the values that it was made for, None where it runs for any. `origin` is
-    empty of what was loaded from a file."""
+    """Program that runs. `parameters` are the values that it was made for, or gets as arguments; None where it runs for
+    any. `origin` is empty of what was loaded from a file."""
 
     parameters: Mapping[str, int] | None = None
     place: Place | None = None
@@ -192,9 +192,10 @@ class Instance(File):
         signature, subject = self.signature, self.origin.subject
         numbers = {n: v for n, v in given.items() if _is_number(signature, n, v)}
         rest = {n: v for n, v in given.items() if n not in numbers}
-        # A program for certain sizes has their values: only scalars are left to give.
-        if self.parameters is None:
-            fixed, scalars = made.read_values(signature, numbers)
+        # A program for certain sizes has their values: only scalars are left to give. One that takes them as arguments
+        # gets those that the instance has.
+        if self.parameters is None or any(signature.argument(n) for n in self.parameters):
+            fixed, scalars = made.read_values(signature, {**(self.parameters or {}), **numbers})
         else:
             fixed, scalars = self.parameters, made.read_scalars(signature, numbers)
         hidden, ranges = (subject.hidden, subject.ranges) if subject is not None else (None, None)

@@ -119,6 +119,7 @@ FILES: dict[str, str] = {
     "extent": f"{_START}@pl.kernel\ndef f(x: pl.f32[N * M]) -> None:\n    pass\n".replace(
         "import polyloom", "from __future__ import annotations\nimport polyloom"
     ),
+    "extent_text": f"{_START}@pl.kernel\ndef f(x: pl.f32[N, '4*M']) -> None:\n    pass\n",
     "no_extent": f"{_START}@pl.kernel\ndef f(x: pl.f32[()]) -> None:\n    pass\n",
     "any_arguments": f"{_START}@pl.kernel\ndef f(*arrays: pl.f32) -> None:\n    pass\n",
     "argument_named_as_size": f"{_START}SIZE = N\n\n\n@pl.kernel\ndef f(N: pl.f32[SIZE]) -> None:\n    N[0] = 1.0\n",

@@ -221,6 +221,7 @@ def affine_condition(node: ast.expr, scope: Scope) -> Condition | None:
 
 def array_extent(node: ast.expr, scope: Scope) -> Affine:
     """Affine form of an extent; raises PL0135 at the part that is not affine, and PL0140."""
+    check_no_text(node, scope.text)
     check_names(node, scope)
     found = affine_form(node, scope)
     if found is None:
@@ -230,6 +231,17 @@ def array_extent(node: ast.expr, scope: Scope) -> Affine:
     if any(abs(c) >= LIMIT for c in (found.constant, *(c for _, c in found.terms))):
         raise scope.text.error("PL0135", "an extent has a constant that is too large", node, "stay below 2**31")
     return found
+
+
+def check_no_text(node: ast.expr, text: Text) -> None:
+    """Raises PL0135 for an extent in quotation marks, as other packages' annotations have them."""
+    match node:
+        case ast.Constant(value=str(name)):
+            known = name if name.isidentifier() else "N"
+            help = f'write {name}, without quotation marks, and above the function `{known} = pl.size("{known}")`'
+            raise text.error("PL0135", "an extent is a text", node, help)
+        case _:
+            pass
 
 
 def check_names(node: ast.expr, scope: Scope) -> None:

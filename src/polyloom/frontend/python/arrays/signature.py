@@ -16,7 +16,7 @@ from polyloom.frontend.python.arrays.builder import Builder
 from polyloom.frontend.python.arrays.interpreter import Interpreter
 from polyloom.frontend.python.arrays.names import Frame
 from polyloom.frontend.python.arrays.values import Data, as_items, element_name
-from polyloom.frontend.python.integer_trees import NOTHING
+from polyloom.frontend.python.integer_trees import NOTHING, check_no_text
 from polyloom.frontend.python.syntax_tree import Text, find_definition
 from polyloom.frontend.python.types import NAMED, Size
 from polyloom.ir.arrays.program import (
@@ -184,6 +184,8 @@ def _argument_shape(reader: Interpreter, frame: Frame, argument: ast.arg) -> Sha
     if not isinstance(node, ast.Subscript):
         return ()
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for part in parts:
+        check_no_text(part, frame.text)
     found = [reader.evaluate(part, frame) for part in parts]
     for part, extent in zip(parts, found, strict=True):
         if not isinstance(extent, Affine):

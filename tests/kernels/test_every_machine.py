@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs of which only a part is written: the rest holds what was given, on every machine (C11 6.5.16: assignment
-changes nothing but the object assigned to)."""
+"""One script for every machine: instances for sizes, and outputs of which only a part is written, where the rest holds
+what was given (C11 6.5.16: assignment changes nothing but the object assigned to)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import polyloom as pl
+from polyloom.diagnostics import PolyloomError
 
+pytestmark = pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
 MACHINES = ("tcpa:4x4", "riscv", "belt:silver", "tensix", "minion:1", "minion:32")
 INNER = "void inner(int n, const float x[n], float y[n]) { for (int i = 2; i < n - 1; i++) y[i] = x[i] + x[i - 1]; }"
 ROWS = """
@@ -43,7 +45,6 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.skipif(find_spec("ziglang") is None, reason="C needs the extra `c`")
 @pytest.mark.parametrize("on", MACHINES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_elements_that_are_not_written_hold_what_was_given(on: str, name: str, tmp_path: Path) -> None:
@@ -56,3 +57,16 @@ def test_elements_that_are_not_written_hold_what_was_given(on: str, name: str, t
     is_kept = np.ones_like(given, bool)
     is_kept[written] = False
     np.testing.assert_array_equal(result.outputs[output] == 7, is_kept)
+
+
+@pytest.mark.parametrize("on", MACHINES)
+def test_instances_have_sizes_of_which_they_are_told_once(on: str, tmp_path: Path) -> None:
+    path = tmp_path / "inner.c"
+    path.write_text(INNER, encoding="utf-8")
+    compiled = pl.compile(path, on=on)
+    assert compiled.instantiate(n=8).run().outputs["y"].shape == (8,)
+    assert compiled.instantiate({"n": 9}).run(x=np.ones(9, np.float32), fill="random").verified
+    with pytest.raises(PolyloomError, match=r"PL0230.*`inner` has no parameter `m`"):
+        compiled.instantiate(m=8)
+    with pytest.raises(PolyloomError, match=r"PL0230.*the parameter `n` has no value"):
+        compiled.instantiate()
