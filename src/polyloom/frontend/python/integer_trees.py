@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -237,8 +238,9 @@ def check_no_text(node: ast.expr, text: Text) -> None:
     """Raises PL0135 for an extent in quotation marks, as other packages' annotations have them."""
     match node:
         case ast.Constant(value=str(name)):
-            known = name if name.isidentifier() else "N"
-            help = f'write {name}, without quotation marks, and above the function `{known} = pl.size("{known}")`'
+            used = re.findall(r"[A-Za-z_]\w*", name) or ["N"]
+            help = f"write {name} without quotation marks; above the function: "
+            help += f'`{", ".join(used)} = pl.sizes("{" ".join(used)}")`'
             raise text.error("PL0135", "an extent is a text", node, help)
         case _:
             pass
