@@ -20,6 +20,7 @@ from polyloom.cli.bench.comparison import outcome
 from polyloom.cli.bench.polybench import path
 from polyloom.comparison.pipeline import compare
 from polyloom.targets import registry
+from polyloom.targets.minion.map.simd import form
 from polyloom.targets.target import Execution, Job, Target
 
 __all__ = ["call", "scratch"]
@@ -134,6 +135,23 @@ def test_a_row_that_differs_is_named_and_the_exit_code_is_4(broken: Any, call: C
     status, out, err = call("compare", path("trisolv"), "N=3", "--on", "riscv,belt")
     assert (status, "| belt  | differs " in out) == (4, True)
     assert "error[PL0812]: x[0] differs from the source" in err and "note: on belt" in err
+
+
+def test_arithmetic_excuses_no_output_of_other_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that loses what was given for an output is no rounding error: its own reference, which lost it too, finds
+    less."""
+    text = "void f(int n, const float x[n], float y[n]) { for (int i = 1; i < n; i++) y[i] = x[i] * 1.1f + x[i - 1]; }"
+    (tmp_path / "f.c").write_text(text, encoding="utf-8")
+    given = {"n": 8, "y": np.full(8, 7, np.float32)}
+    assert pl.compare(tmp_path / "f.c", given, on="minion:1", fill="random").rows[0].verdict == "within"
+
+    def lost(nest: object) -> frozenset[str]:
+        return frozenset({"y"})
+
+    monkeypatch.setattr(form, "_write_only_arrays", lost)
+    row = pl.compare(tmp_path / "f.c", given, on="minion:1", fill="random").rows[0]
+    assert row.judged is not None and row.verdict == "differs"
+    assert row.judged.differences[0].message == "y[0] differs from the source: expected 7.0, got 0.0"
 
 
 def test_rows_are_refused_and_the_rest_goes_on(call: Call) -> None:
