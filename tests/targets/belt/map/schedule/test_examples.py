@@ -14,9 +14,9 @@ import pytest
 from tests.targets.belt.map.schedule import comparing
 
 from polyloom.modulo.solve import SOLVERS
-from polyloom.targets.belt import compile as compiling
 from polyloom.targets.belt.compile import Ratio, specialize
 from polyloom.targets.belt.machine import member, members
+from polyloom.targets.belt.map.schedule import function_schedule
 from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.ir import Module
 from polyloom.targets.belt.words.conasm import print_program
@@ -96,10 +96,11 @@ def _is_narrow(name: str, machine: str) -> bool:
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "saxpy"])
 @pytest.mark.parametrize("machine", members())
 @pytest.mark.parametrize("spl", ("always", "never"))
-def test_the_last_resort(name: str, machine: str, spl: Ratio, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every value spilled, one operation after the other, each filled where it is read; around pipelined loops, too,
-    whose constants and frames are in scratch."""
-    monkeypatch.setattr(compiling, "ROUNDS", -1)
+@pytest.mark.parametrize("mode", ("integrated", "serial"))
+def test_later_modes(name: str, machine: str, spl: Ratio, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spills and fills while a block is scheduled; or every value spilled, one operation after the other, each filled
+    where it is read. Around pipelined loops, too, whose constants and frames are in scratch."""
+    monkeypatch.setattr(function_schedule, "MODES", (mode,))
     comparing.check(module(name), member(machine), lambda n: arguments(name, n), spl, counts=(0, 1, 2, 7))
 
 
