@@ -121,22 +121,23 @@ def _check_operations(module: Module, machine: Machine) -> None:
 def compile_routine(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
-    """Compile a function. Loops whose frames do not fit into scratch behind the values at home are opened."""
-    closed: set[str] = set()
+    """Compile a function. Loops whose frames do not fit into scratch behind the values at home get smaller ones by a
+    longer interval, or are opened."""
+    rooms: dict[str, int] = {}
     pipelined: _LoopCache = {}
     schedules: Schedules = {}
     while True:
         try:
-            return _build_routine(function, machine, known, settings, closed, pipelined, schedules)
+            return _build_routine(function, machine, known, settings, rooms, pipelined, schedules)
         except ScratchError as error:
             if not error.loops:
                 raise error.told from None
-            # Each turn opens one loop more at least, so that this ends: at last no loop has frames.
-            closed.update(error.loops)
+            # The second time a loop is opened, so that this ends: at last no loop has frames.
+            rooms |= {name: 0 if name in rooms else error.room for name in error.loops}
 
 
-_LoopCache = dict[tuple[str, bool, tuple[Operand, ...]], tuple[Pipelined | None, LoopFacts]]
-"""Loops of a function by name, whether they are opened, and initial values."""
+_LoopCache = dict[tuple[str, int | None, tuple[Operand, ...]], tuple[Pipelined | None, LoopFacts]]
+"""Loops of a function by name, the bytes that are left for their frames where these are known, and initial values."""
 
 
 def _build_routine(
@@ -144,7 +145,7 @@ def _build_routine(
     machine: Machine,
     known: Mapping[str, int],
     settings: Settings,
-    closed: set[str],
+    rooms: Mapping[str, int],
     pipelined: _LoopCache,
     schedules: Schedules,
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
@@ -154,9 +155,9 @@ def _build_routine(
     facts: dict[str, LoopFacts] = {}
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
         # A loop depends on the rest of the function by its initial values alone, whatever else is opened.
-        key = loop.name, loop.name in closed, entry_arguments(function, loop)
+        key = loop.name, rooms.get(loop.name), entry_arguments(function, loop)
         if key not in pipelined:
-            pipelined[key] = _compile_loop(function, loop, machine, known, settings, closed)
+            pipelined[key] = _compile_loop(function, loop, machine, known, settings, rooms.get(loop.name))
         found, facts[loop.name] = pipelined[key]
         if isinstance(found, Pipelined):
             loops[loop.name] = found
@@ -186,9 +187,10 @@ def _compile_loop(
     machine: Machine,
     known: Mapping[str, int],
     settings: Settings,
-    closed: set[str],
+    room: int | None,
 ) -> tuple[Pipelined | None, LoopFacts]:
-    """Pipelined loop, or None; and its facts, with the reason where it is not pipelined."""
+    """Pipelined loop, or None; and its facts, with the reason where it is not pipelined. `room`: bytes that are left
+    for its frames, where all of scratch was too much."""
     graph = LoopBuilder(loop, entry_arguments(function, loop), known).build()
     if sum(node.name in LOADS for node in graph.nodes) > machine.stations:
         loop = replace(loop, reason=loop.reason or "stations")
@@ -197,17 +199,20 @@ def _compile_loop(
     facts = stats.loop_facts(machine, loop, graph, limits, loop.reason)
     if loop.reason:
         return None, facts
-    if loop.name in closed:
+    if room == 0:
         return None, replace(facts, reason="scratch")
     if reason := _spl_refusal(facts, settings.spl):
         return None, replace(facts, reason=reason)
     # Results of a leave are a list on the belt, beside which its condition must lie.
     if any(len(op.edge.arguments) > machine.belt - 2 for op in loop.ops if op.edge is not None):
         return None, replace(facts, reason="belt")
-    options = Options(settings.solver, settings.effort, machine.scratch)
+    options = Options(settings.solver, settings.effort, machine.scratch if room is None else room, room is not None)
     found = pipeline(machine, graph, known, options)
     if isinstance(found, Failed):
         return None, replace(facts, reason=found.reason, rounds=found.rounds)
+    # As open code, one iteration takes no more than this.
+    if room is not None and found.interval >= facts.linear:
+        return None, replace(facts, reason="scratch")
     return found, stats.pipelined_facts(facts, found)
 
 

@@ -42,11 +42,12 @@ MODES: Final[tuple[Mode, ...]] = ("greedy", "integrated", "serial")
 
 
 class ScratchError(Exception):
-    """Scratch is too short; `loops` are those that could do without frames or with fewer homes, if any."""
+    """Scratch is too short; `loops` are those that could do with smaller frames or fewer homes, if any; `room` are the
+    bytes that homes leave for frames."""
 
-    def __init__(self, told: PolyloomError, loops: Collection[str]) -> None:
+    def __init__(self, told: PolyloomError, loops: Collection[str], room: int) -> None:
         super().__init__(str(told))
-        self.told, self.loops = told, loops
+        self.told, self.loops, self.room = told, loops, room
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +199,9 @@ def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
         return
     message = f"{plan.function.name} needs {total} bytes of scratch, and {machine.name} has {machine.scratch}"
     told = infeasible("PL1110", message, help="split the function, or take a member with more scratch")
-    framed = [n for n, f in loops.items() if f.frames.bytes and plan.scratch + f.frames.bytes > machine.scratch]
-    raise ScratchError(told, framed or list(loops)[:1])
+    room = max(0, machine.scratch - plan.scratch) // 8 * 8
+    framed = [name for name, found in loops.items() if found.frames.bytes > room]
+    raise ScratchError(told, framed or list(loops)[:1], room)
 
 
 def _schedule_block(plan: Plan, block: Block, schedules: Schedules) -> Scheduled:
