@@ -18,10 +18,10 @@ from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule import stats
+from polyloom.targets.belt.map.schedule.blocks.function_schedule import Schedules, ScratchError, schedule_function
 from polyloom.targets.belt.map.schedule.emit import (
     link_blocks,
 )
-from polyloom.targets.belt.map.schedule.function_schedule import Schedules, ScratchError, schedule_function
 from polyloom.targets.belt.map.schedule.graph import LOADS
 from polyloom.targets.belt.map.schedule.loop_graph import Builder as LoopBuilder
 from polyloom.targets.belt.map.schedule.memory_arguments import pass_in_memory

@@ -12,7 +12,7 @@ from tests.targets.belt.map.schedule import comparing
 
 from polyloom.targets.belt.compile import Ratio, specialize
 from polyloom.targets.belt.machine import member, members
-from polyloom.targets.belt.map.schedule import function_schedule
+from polyloom.targets.belt.map.schedule.blocks import function_schedule
 from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.ir import Module
 from polyloom.targets.belt.words.conasm import print_program

@@ -16,7 +16,7 @@ from typing import Final
 
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine, Slot
-from polyloom.targets.belt.map.schedule.belt_state import BeltState, Key
+from polyloom.targets.belt.map.schedule.blocks.belt_state import BeltState, Key
 from polyloom.targets.belt.map.schedule.graph import LEAF, LOADS, Graph, Node, Read
 from polyloom.targets.belt.map.schedule.open_code import Code, ListScheduler
 from polyloom.targets.belt.map.schedule.positions import Placed

@@ -17,6 +17,7 @@ from typing import Final
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule.block_code import Builder, Head, Plan, live_values, used_operands
+from polyloom.targets.belt.map.schedule.blocks.integrated_scheduling import schedule_with_spills
 from polyloom.targets.belt.map.schedule.emit import (
     Piece,
     entry_belt,
@@ -26,7 +27,6 @@ from polyloom.targets.belt.map.schedule.emit import (
     open_piece,
 )
 from polyloom.targets.belt.map.schedule.graph import Graph, Read
-from polyloom.targets.belt.map.schedule.integrated_scheduling import schedule_with_spills
 from polyloom.targets.belt.map.schedule.normalize_loops import edges
 from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, Linear, ListScheduler, Mode, check_schedule
 from polyloom.targets.belt.map.schedule.origins import block_place
