@@ -76,12 +76,12 @@ class ListScheduler:
         one."""
         graph = self.code.graph
         self.prepare()
-        waiting = [n for n in range(len(graph.nodes)) if not self.is_given(n) and n not in self.start]
+        waiting = [n for n in range(len(graph.nodes)) if not self.is_leaf_node(n) and n not in self.start]
         if self.code.mode == "serial":
             self._schedule_serially(waiting)
         else:
             self._schedule_greedily(waiting, self.critical_paths())
-        return self.placed(graph)
+        return self.placement(graph)
 
     def prepare(self) -> None:
         """Precedence of all nodes, and the entry values, which are there."""
@@ -92,11 +92,11 @@ class ListScheduler:
             self.slots[n] = Slot("E", 0)
         self.needs = [list(self._precedence(n)) for n in range(len(self.code.graph.nodes))]
 
-    def is_given(self, n: int) -> bool:
+    def is_leaf_node(self, n: int) -> bool:
         """Whether the node is placed with what reads it, and not by itself."""
         return is_leaf(self.code.graph.nodes[n])
 
-    def placed(self, graph: Graph) -> Placed:
+    def placement(self, graph: Graph) -> Placed:
         """The schedule of a graph whose nodes have all been placed."""
         count = len(graph.nodes)
         order = [self.slots[n] for n in range(count)]
@@ -199,7 +199,7 @@ class ListScheduler:
         for source, weight in self.needs[n]:
             if source in self.start:
                 ready = max(ready, self.start[source] + weight)
-            elif not self.is_given(source):
+            elif not self.is_leaf_node(source):
                 return LONG
         return ready
 

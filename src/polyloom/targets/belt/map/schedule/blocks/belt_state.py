@@ -29,7 +29,7 @@ class BeltState:
         self.dropped[key] = drop
         insort(self.drops, drop)
 
-    def take_back(self, key: Key) -> None:
+    def remove_drop(self, key: Key) -> None:
         del self.drops[bisect_left(self.drops, self.dropped.pop(key))]
 
     def position(self, key: Key, moment: tuple[int, int]) -> int:
@@ -47,6 +47,6 @@ class BeltState:
             for phase, key in self.reads.get(at, ())
         )
 
-    def falls_off(self, key: Key) -> bool:
+    def exceeds_belt(self, key: Key) -> bool:
         """Whether a value falls off by the drops that are known, those of later bundles included."""
         return len(self.drops) - bisect_left(self.drops, self.dropped[key]) > self.length

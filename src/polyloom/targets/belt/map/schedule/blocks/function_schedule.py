@@ -51,7 +51,7 @@ class ScratchError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduled:
+class BlockSchedule:
     """Schedule of a block; `operation` is that of each node, `linear` is None where no schedule was found."""
 
     code: Code
@@ -59,7 +59,7 @@ class Scheduled:
     linear: Linear | None
 
 
-Schedules = dict[str, list[tuple[Code, Scheduled]]]
+Schedules = dict[str, list[tuple[Code, BlockSchedule]]]
 """Schedules of blocks by name, each with the code that it is of: kept from round to round, and while loops are
 opened."""
 
@@ -99,7 +99,7 @@ def schedule_function(
 
 def _schedule_until_nothing_is_lost(
     plan: Plan, loops: Mapping[str, Pipelined], schedules: Schedules
-) -> dict[str, Scheduled]:
+) -> dict[str, BlockSchedule]:
     """Schedule in rounds, each with more values at home or a block in a later mode: a fixed point."""
     rounds = Counter[str]()
     blocks = {b.name: b for b in plan.function.blocks if isinstance(b, Block)}
@@ -118,10 +118,10 @@ def _schedule_until_nothing_is_lost(
         for name in losing:
             is_stuck = plan.homed == homed and name not in changed
             if plan.mode(name) != "greedy" or is_stuck or rounds[name] > ROUNDS:
-                _enter_mode(plan, loops, blocks[name], _next_mode(plan, name))
+                _enter_mode(plan, loops, blocks[name], _advance_mode(plan, name))
 
 
-def _next_mode(plan: Plan, name: str) -> Mode:
+def _advance_mode(plan: Plan, name: str) -> Mode:
     """The mode after that of a block, or PL1111."""
     later = MODES[MODES.index(plan.mode(name)) + 1 :]
     if later:
@@ -204,7 +204,7 @@ def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
     raise ScratchError(told, framed or list(loops)[:1], room)
 
 
-def _schedule_block(plan: Plan, block: Block, schedules: Schedules) -> Scheduled:
+def _schedule_block(plan: Plan, block: Block, schedules: Schedules) -> BlockSchedule:
     """Schedule of a block by the plan, checked; that of an earlier round where nothing has changed."""
     code, operation = Builder(plan, block).build()
     kept = schedules.setdefault(block.name, [])
@@ -217,20 +217,20 @@ def _schedule_block(plan: Plan, block: Block, schedules: Schedules) -> Scheduled
     return found
 
 
-def _schedule_code(machine: Machine, code: Code, operation: Mapping[int, int]) -> Scheduled:
+def _schedule_code(machine: Machine, code: Code, operation: Mapping[int, int]) -> BlockSchedule:
     if code.mode == "integrated":
         made = schedule_with_spills(machine, code)
         if made is None:
-            return Scheduled(code, operation, None)
+            return BlockSchedule(code, operation, None)
         code, placed = made
     else:
         placed = ListScheduler(machine, code).run()
     linear = Linear(machine, code.graph, placed)
     assert not check_schedule(machine, code, linear), check_schedule(machine, code, linear)
-    return Scheduled(code, operation, linear)
+    return BlockSchedule(code, operation, linear)
 
 
-def _loses_operands(plan: Plan, name: str, found: Scheduled) -> bool:
+def _loses_operands(plan: Plan, name: str, found: BlockSchedule) -> bool:
     """Whether operands are lost; of a greedy schedule their values go home, and are filled for the operations that lost
     them."""
     if found.linear is None:
