@@ -18,31 +18,21 @@ from polyloom.passes import Form, Pass, Watch, run_passes
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule import stats
-from polyloom.targets.belt.map.schedule.block_code import Builder, Head, Plan, live_values, used_operands
+from polyloom.targets.belt.map.schedule.blocks.function_schedule import Schedules, ScratchError, schedule_function
 from polyloom.targets.belt.map.schedule.emit import (
-    Piece,
-    entry_belt,
-    entry_spills,
-    home_constants,
     link_blocks,
-    loop_piece,
-    open_piece,
 )
-from polyloom.targets.belt.map.schedule.graph import LOADS, Graph, Read
+from polyloom.targets.belt.map.schedule.graph import LOADS
 from polyloom.targets.belt.map.schedule.loop_graph import Builder as LoopBuilder
 from polyloom.targets.belt.map.schedule.memory_arguments import pass_in_memory
 from polyloom.targets.belt.map.schedule.normalize_loops import (
-    edges,
     entry_arguments,
     insert_stubs,
     normalize,
     open_loop,
 )
-from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, Linear, check_schedule, schedule_block
-from polyloom.targets.belt.map.schedule.origins import block_place
 from polyloom.targets.belt.map.schedule.pipeline import BEST, Failed, Options, Pipelined, lower_bounds, pipeline
-from polyloom.targets.belt.map.schedule.scratch_allocation import allocate_scratch
-from polyloom.targets.belt.source.ir import Block, Constant, Function, Loop, Module, Operand
+from polyloom.targets.belt.source.ir import Function, Loop, Module, Operand
 from polyloom.targets.belt.source.ir_verify import GENASM
 from polyloom.targets.belt.words.facts_json import facts_to_json
 from polyloom.targets.belt.words.layout import data_addresses
@@ -52,9 +42,6 @@ from polyloom.targets.belt.words.program import Bundle, Program, Routine
 from polyloom.targets.belt.words.verify import verify
 
 Ratio = float | Literal["always", "never"]
-# I. Godard, "Pipelining", reports one reschedule for a fifth of the loops, and none that needs more than two.
-ROUNDS: Final = 8
-"""Schedules of open code that are thrown away for a lost operand, at most; then each value is spilled and filled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,30 +121,23 @@ def _check_operations(module: Module, machine: Machine) -> None:
 def compile_routine(
     function: Function, machine: Machine, known: Mapping[str, int], settings: Settings
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
-    """Compile a function. Loops whose frames and what they need at home do not fit into scratch are opened, the
-    greatest first."""
-    closed: set[str] = set()
+    """Compile a function. Loops whose frames do not fit into scratch behind the values at home get smaller ones by a
+    longer interval, or are opened."""
+    rooms: dict[str, int] = {}
     pipelined: _LoopCache = {}
+    schedules: Schedules = {}
     while True:
         try:
-            return _build_routine(function, machine, known, settings, closed, pipelined)
-        except _ScratchError as error:
-            if error.loop is None:
+            return _build_routine(function, machine, known, settings, rooms, pipelined, schedules)
+        except ScratchError as error:
+            if not error.loops:
                 raise error.told from None
-            # Each turn opens one loop more, so that this ends: at last no loop has frames.
-            closed.add(error.loop)
+            # The second time a loop is opened, so that this ends: at last no loop has frames.
+            rooms |= {name: 0 if name in rooms else error.room for name in error.loops}
 
 
-_LoopCache = dict[tuple[str, bool, tuple[Operand, ...]], tuple[Pipelined | None, LoopFacts]]
-"""Loops of a function by name, whether they are opened, and initial values."""
-
-
-class _ScratchError(Exception):
-    """Scratch is too short; `loop` is one that could do without frames, None where there is none."""
-
-    def __init__(self, told: PolyloomError, loop: str | None) -> None:
-        super().__init__(str(told))
-        self.told, self.loop = told, loop
+_LoopCache = dict[tuple[str, int | None, tuple[Operand, ...]], tuple[Pipelined | None, LoopFacts]]
+"""Loops of a function by name, the bytes that are left for their frames where these are known, and initial values."""
 
 
 def _build_routine(
@@ -165,18 +145,19 @@ def _build_routine(
     machine: Machine,
     known: Mapping[str, int],
     settings: Settings,
-    closed: set[str],
+    rooms: Mapping[str, int],
     pipelined: _LoopCache,
+    schedules: Schedules,
 ) -> tuple[Routine, list[LoopFacts], Mapping[str, int]]:
-    """Routine of a function: its loops pipelined or opened, then its blocks scheduled and linked. `pipelined` keeps the
-    loops from one call to the next."""
+    """Routine of a function: its loops pipelined or opened, then its blocks scheduled and linked. `pipelined` and
+    `schedules` keep those of loops and blocks from one call to the next."""
     loops: dict[str, Pipelined] = {}
     facts: dict[str, LoopFacts] = {}
     for loop in [b for b in function.blocks if isinstance(b, Loop)]:
         # A loop depends on the rest of the function by its initial values alone, whatever else is opened.
-        key = loop.name, loop.name in closed, entry_arguments(function, loop)
+        key = loop.name, rooms.get(loop.name), entry_arguments(function, loop)
         if key not in pipelined:
-            pipelined[key] = _compile_loop(function, loop, machine, known, settings, closed)
+            pipelined[key] = _compile_loop(function, loop, machine, known, settings, rooms.get(loop.name))
         found, facts[loop.name] = pipelined[key]
         if isinstance(found, Pipelined):
             loops[loop.name] = found
@@ -184,7 +165,7 @@ def _build_routine(
             function = open_loop(function, loop)
     # Longer lists pass partly through scratch, which only the block before a jump can prepare.
     function = insert_stubs(function, machine.belt - 2)
-    pieces = _schedule_function(function, machine, known, loops)
+    pieces = schedule_function(function, machine, known, loops, schedules)
     bundles: list[Bundle] = []
     first: dict[str, int] = {}
     for name, piece in pieces.items():
@@ -206,9 +187,10 @@ def _compile_loop(
     machine: Machine,
     known: Mapping[str, int],
     settings: Settings,
-    closed: set[str],
+    room: int | None,
 ) -> tuple[Pipelined | None, LoopFacts]:
-    """Pipelined loop, or None; and its facts, with the reason where it is not pipelined."""
+    """Pipelined loop, or None; and its facts, with the reason where it is not pipelined. `room`: bytes that are left
+    for its frames, where all of scratch was too much."""
     graph = LoopBuilder(loop, entry_arguments(function, loop), known).build()
     if sum(node.name in LOADS for node in graph.nodes) > machine.stations:
         loop = replace(loop, reason=loop.reason or "stations")
@@ -217,17 +199,20 @@ def _compile_loop(
     facts = stats.loop_facts(machine, loop, graph, limits, loop.reason)
     if loop.reason:
         return None, facts
-    if loop.name in closed:
+    if room == 0:
         return None, replace(facts, reason="scratch")
     if reason := _spl_refusal(facts, settings.spl):
         return None, replace(facts, reason=reason)
     # Results of a leave are a list on the belt, beside which its condition must lie.
     if any(len(op.edge.arguments) > machine.belt - 2 for op in loop.ops if op.edge is not None):
         return None, replace(facts, reason="belt")
-    options = Options(settings.solver, settings.effort, machine.scratch)
+    options = Options(settings.solver, settings.effort, machine.scratch if room is None else room, room is not None)
     found = pipeline(machine, graph, known, options)
     if isinstance(found, Failed):
         return None, replace(facts, reason=found.reason, rounds=found.rounds)
+    # As open code, one iteration takes no more than this.
+    if room is not None and found.interval >= facts.linear:
+        return None, replace(facts, reason="scratch")
     return found, stats.pipelined_facts(facts, found)
 
 
@@ -239,129 +224,3 @@ def _spl_refusal(facts: LoopFacts, spl: Ratio) -> str:
     if spl == "never":
         return "never"
     return "" if facts.linear >= spl * facts.packed else "ratio"
-
-
-def _schedule_function(
-    function: Function, machine: Machine, known: Mapping[str, int], loops: Mapping[str, Pipelined]
-) -> dict[str, Piece]:
-    """Bundles of every block of a function, by name: schedules are repeated until no operand is lost. Error: PL1111."""
-    plan = Plan(machine, function, known, {})
-    plan.live = live_values(function)
-    # Computed once: a value that nothing reads needs no home, even in the last resort.
-    plan.used = frozenset(o for block in function.blocks for o in used_operands(block))
-    _initial_homes(plan, loops)
-    # A fixed point: each round sends lost values home and schedules anew (I. Godard, "Pipelining").
-    for _ in range(ROUNDS + 1):
-        codes = _schedule_blocks(plan, loops, {})
-        if not [name for name, found in codes.items() if _mark_lost_operands(plan, name, *found)]:
-            break
-    else:
-        # The last resort: every value is spilled, so that an operation finds its operands at the front
-        # (docs/targets/belt.md, Loops).
-        plan.serial = True
-        codes = _schedule_blocks(plan, loops, {})
-        if lost := [name for name, found in codes.items() if _mark_lost_operands(plan, name, *found)]:
-            message = f"{function.name}: an operation of block {lost[0]} needs more operands than the belt holds"
-            help = f"take a member with a longer belt than {machine.belt}, or pass fewer values"
-            raise infeasible("PL1111", message, help=help)
-    # Where values are at home moves no operation, but what is needed of a home follows from the schedules.
-    placed = {name: linear for name, (_, _, linear) in codes.items()}
-    # The size of scratch is an operand of scratchf: with it fixed, blocks are scheduled once more.
-    codes = _schedule_blocks(plan, loops, placed)
-    offsets, _ = allocate_scratch(plan, loops, placed)
-    _check_scratch(plan, loops)
-    found: dict[str, Piece] = {}
-    for block in function.blocks:
-        if isinstance(block, Loop):
-            found[block.name] = loop_piece(loops[block.name], offsets.__getitem__, block_place(function, block))
-        else:
-            code, _, linear = codes[block.name]
-            found[block.name] = open_piece(code, linear, offsets.__getitem__, block_place(function, block))
-    return found
-
-
-Scheduled = tuple[Code, dict[int, int], Linear]
-
-
-def _schedule_blocks(plan: Plan, loops: Mapping[str, Pipelined], placed: Mapping[str, Linear]) -> dict[str, Scheduled]:
-    """Schedule every block by what is known so far, with the scratch that homes need in these schedules."""
-    _, plan.scratch = allocate_scratch(plan, loops, placed)
-    plan.heads = {name: _loop_head(found, plan.scratch) for name, found in loops.items()}
-    return {b.name: _schedule_block(plan, b) for b in plan.function.blocks if isinstance(b, Block)}
-
-
-def _check_scratch(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
-    """Check that homes and frames fit, or raise: for a loop that could do without frames, or with fewer homes, else
-    PL1110."""
-    # One loop runs at a time: their frames share the bytes behind the homes.
-    frames = max((found.frames.bytes for found in loops.values()), default=0)
-    total = -(-(plan.scratch + frames) // 8) * 8
-    machine = plan.machine
-    if total <= machine.scratch:
-        return
-    message = f"{plan.function.name} needs {total} bytes of scratch, and {machine.name} has {machine.scratch}"
-    told = infeasible("PL1110", message, help="split the function, or take a member with more scratch")
-    framed = [name for name, found in loops.items() if found.frames.bytes]
-    raise _ScratchError(told, max(framed or loops, key=lambda n: loops[n].frames.bytes, default=None))
-
-
-def _initial_homes(plan: Plan, loops: Mapping[str, Pipelined]) -> None:
-    """Initial spill set: what pipelined loops read from outside, and what lives across them; what is too much for a
-    belt of values."""
-    # Nothing stays on a belt that moves every pass, so invariants come from scratch.
-    for found in loops.values():
-        graph = found.belt.graph
-        plan.homed |= {n.home.name for n in graph.nodes if n.home is not None and n.constant is None}
-    for block in plan.function.blocks:
-        if block.name in loops:
-            plan.homed |= {v.name for edge in edges(block) for v in plan.live[edge.target]}
-    for block in plan.function.blocks[1:]:
-        if isinstance(block, Block) and len(block.parameters) > plan.machine.belt - 2:
-            # The second half of a long list passes through scratch: the rest leaves room for what a block computes.
-            plan.carried |= {p.name for p in block.parameters[plan.machine.belt // 2 :]}
-    for block in plan.function.blocks:
-        free = [v for v in plan.live[block.name] if v.name not in plan.homed]
-        # A quarter of the belt is kept for the block's own results; an estimate, which rounds correct.
-        room = max(0, plan.machine.belt * 3 // 4 - sum(p.name not in plan.carried for p in block.parameters))
-        plan.homed |= {v.name for v in free[room:]}
-
-
-def _loop_head(found: Pipelined, size: int) -> Head:
-    """Head of a loop: what the block before it must do, in the words of its scratch and its entry belt."""
-    frames = found.frames
-    total = -(-(size + frames.bytes) // 8) * 8
-    return Head(total, frames.size, frames.count, entry_spills(found), home_constants(found), entry_belt(found))
-
-
-def _schedule_block(plan: Plan, block: Block) -> Scheduled:
-    """List schedule of a block, checked; with the operation of each node."""
-    code, operation = Builder(plan, block).build()
-    linear = schedule_block(plan.machine, code)
-    assert not check_schedule(plan.machine, code, linear), check_schedule(plan.machine, code, linear)
-    return code, operation, linear
-
-
-def _mark_lost_operands(plan: Plan, name: str, code: Code, operation: Mapping[int, int], linear: Linear) -> bool:
-    """Whether operands are lost; their values go home, and are filled for the operations that lost them."""
-    found = False
-    for n, node in enumerate(code.graph.nodes):
-        for operand in node.operands:
-            if not isinstance(operand, Read) or linear.linear(code.entry, n, operand) < plan.machine.belt:
-                continue
-            found = True
-            _send_home(plan, name, code.graph, operand, operation.get(n, -1))
-    return found
-
-
-def _send_home(plan: Plan, block: str, graph: Graph, read: Read, operation: int) -> None:
-    """Spill a lost value and fill it for one operation; a constant is issued again instead (rematerialization, Briggs,
-    Cooper and Torczon 1992)."""
-    source = graph.nodes[read.node]
-    value = source.results[read.result]
-    if source.name == "con":
-        plan.refilled.add((block, operation, Constant(value.type, source.literal)))
-        return
-    # A fill is from home already, and one that was added by the compiler has no value of the program.
-    if source.name != "fillx" and (source.name == ENTRY or source.index >= 0):
-        plan.homed.add(value.name)
-    plan.refilled.add((block, operation, value))

@@ -5,6 +5,7 @@ compile."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,9 +15,9 @@ import pytest
 from tests.targets.belt.map.schedule import comparing
 
 from polyloom.modulo.solve import SOLVERS
-from polyloom.targets.belt import compile as compiling
 from polyloom.targets.belt.compile import Ratio, specialize
 from polyloom.targets.belt.machine import member, members
+from polyloom.targets.belt.map.schedule.blocks import function_schedule
 from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.ir import Module
 from polyloom.targets.belt.words.conasm import print_program
@@ -94,13 +95,24 @@ def _is_narrow(name: str, machine: str) -> bool:
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "saxpy"])
-@pytest.mark.parametrize("machine", members())
 @pytest.mark.parametrize("spl", ("always", "never"))
-def test_the_last_resort(name: str, machine: str, spl: Ratio, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every value spilled, one operation after the other, each filled where it is read; around pipelined loops, too,
-    whose constants and frames are in scratch."""
-    monkeypatch.setattr(compiling, "ROUNDS", -1)
+@pytest.mark.parametrize(
+    ("mode", "machine"),
+    [*(("serial", m) for m in members()), *(("integrated", m) for m in ("tin", "copper", "silver", "unit"))],
+)
+def test_later_modes(name: str, machine: str, spl: Ratio, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spills and fills while a block is scheduled; or every value spilled, one operation after the other, each filled
+    where it is read. Around pipelined loops, too, whose constants and frames are in scratch."""
+    monkeypatch.setattr(function_schedule, "MODES", (mode,))
     comparing.check(module(name), member(machine), lambda n: arguments(name, n), spl, counts=(0, 1, 2, 7))
+
+
+def test_a_loop_whose_frames_do_not_fit_beside_homes_takes_a_longer_interval() -> None:
+    """Fewer iterations are in progress then, each with a frame."""
+    for scratch, interval in ((32, 2), (24, 4)):
+        copper = replace(member("copper"), scratch=scratch)
+        facts = comparing.check(module("dot"), copper, lambda n: arguments("dot", n), solver="best", counts=(0, 7))
+        assert facts.initiation_interval == interval
 
 
 @pytest.mark.parametrize("name", NAMES)

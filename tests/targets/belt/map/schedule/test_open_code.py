@@ -12,6 +12,7 @@ from tests.targets.belt.map.schedule import comparing
 
 from polyloom.targets.belt.compile import Ratio, specialize
 from polyloom.targets.belt.machine import member, members
+from polyloom.targets.belt.map.schedule.blocks import function_schedule
 from polyloom.targets.belt.source.genasm_read import read_genasm
 from polyloom.targets.belt.source.ir import Module
 from polyloom.targets.belt.words.conasm import print_program
@@ -50,6 +51,20 @@ def test_more_parameters_than_the_belt_holds(leaves: bool, machine: str) -> None
         data = comparing.belt_file.write(program, comparing.NAMELESS)
         for n in (0, 1, 2, 9):
             comparing.check_run(wide(leaves), data, [n])
+
+
+@pytest.mark.parametrize("machine", ["copper", "silver"])
+def test_spills_on_the_way_take_fewer_bundles_than_one_operation_after_the_other(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = _bundles(machine)
+    monkeypatch.setattr(function_schedule, "MODES", ("greedy", "serial"))
+    assert 3 * found < _bundles(machine)
+
+
+def _bundles(machine: str) -> int:
+    program, _ = specialize(wide(False), member(machine))
+    return len(program.routines[0].bundles)
 
 
 NESTED = """

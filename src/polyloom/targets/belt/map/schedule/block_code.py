@@ -16,7 +16,7 @@ from polyloom.targets.belt.machine import Machine
 from polyloom.targets.belt.map.schedule.graph import Absent, Graph, Node, Read, Source
 from polyloom.targets.belt.map.schedule.loop_graph import external_node, immediate_value, predicate_leave, stated_width
 from polyloom.targets.belt.map.schedule.normalize_loops import edges
-from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, is_leaf, memory_precedence
+from polyloom.targets.belt.map.schedule.open_code import ENTRY, Code, Mode, is_leaf, memory_precedence
 from polyloom.targets.belt.map.schedule.problem import gap, latency
 from polyloom.targets.belt.source.ir import (
     Block,
@@ -55,7 +55,8 @@ class Head:
 class Plan:
     """Spill decisions of a function, mutable: grows from round to round. `homed` are names of values in scratch;
     `refilled` are (block, operation, what): read from a con or fillx of its own; `carried` are parameters that pass
-    through scratch; `used` are all operands of the function."""
+    through scratch; `used` are all operands of the function. `modes` are how blocks are scheduled, by default
+    greedily; `local` are the homes of values that a block spills for itself."""
 
     machine: Machine
     function: Function
@@ -64,7 +65,8 @@ class Plan:
     homed: set[str] = field(default_factory=set[str])
     refilled: set[tuple[str, int, Key]] = field(default_factory=set[tuple[str, int, Key]])
     carried: set[str] = field(default_factory=set[str])
-    serial: bool = False
+    modes: dict[str, Mode] = field(default_factory=dict[str, Mode])
+    local: dict[str, tuple[Value, ...]] = field(default_factory=dict[str, tuple[Value, ...]])
     scratch: int = 0
     live: Mapping[str, tuple[Value, ...]] = field(default_factory=dict[str, tuple[Value, ...]])
     used: frozenset[Operand] = frozenset()
@@ -75,10 +77,14 @@ class Plan:
         return (*parameters, *(v for v in self.live[block.name] if not self.has_home(v)))
 
     def has_home(self, value: Value) -> bool:
-        return self.serial or value.name in self.homed
+        return value.name in self.homed
+
+    def mode(self, block: str) -> Mode:
+        return self.modes.get(block, "greedy")
 
     def has_own_fill(self, block: str, operation: int, key: Key) -> bool:
-        return self.serial or (block, operation, key) in self.refilled
+        mode = self.mode(block)
+        return mode == "serial" or (mode == "greedy" and (block, operation, key) in self.refilled)
 
 
 def parameter_home(parameter: Value) -> Value:
@@ -154,7 +160,8 @@ class Builder:
         for k in range(len(self.block.ops)):
             self._add_operation(k)
         self._add_transfers()
-        return Code(Graph(tuple(self.nodes)), tuple(entry), self.after, self.plan.serial), self.operation
+        mode = self.plan.mode(self.block.name)
+        return Code(Graph(tuple(self.nodes)), tuple(entry), self.after, mode), self.operation
 
     def _allocate_scratch(self) -> None:
         """Allocate scratch in the function's first block."""
@@ -168,19 +175,13 @@ class Builder:
 
     def _spill_home(self, value: Value, position: int) -> None:
         """Spill a value that its block gives, right after it."""
-        if not self.plan.has_home(value) or not self._is_needed_at_home(value):
+        if not self.plan.has_home(value):
             return
         type = value.type
         node = Node("spillx", (self.where[value.name],), (), type.width, index=4 * position + 1, home=value)
         n = self._add(node, -1)
         self.spilled[value.name] = n
         self.after.setdefault(n, []).extend(self._scratch_allocation(n))
-
-    def _is_needed_at_home(self, value: Value) -> bool:
-        """Whether a home is read at all; only in the last resort, where every value has one, may it not be."""
-        if not self.plan.serial:
-            return True
-        return value in self.plan.used
 
     def _add_operation(self, k: int) -> None:
         """Add an operation of the block with what it reads, and spill results that have a home."""

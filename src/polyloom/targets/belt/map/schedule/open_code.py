@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from polyloom.targets.belt.isa import OPS
 from polyloom.targets.belt.machine import Machine, Slot
@@ -24,6 +24,9 @@ from polyloom.targets.belt.map.schedule.slots import order_acts
 ENTRY: Final = "entry"
 """The name of a node for what is on the belt as the block begins."""
 TRANSFERS: Final = ("br", "brtr", "brfl", "inner", "retn")
+Mode = Literal["greedy", "integrated", "serial"]
+"""How a block is scheduled: bundle by bundle; the same with positions counted, and spills and fills on the way; one
+operation after the other, each filled where it is read."""
 LONG: Final = 1 << 40
 """An interval that no block reaches."""
 
@@ -35,13 +38,13 @@ def is_leaf(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Operations of a block. `after[n]` are (node, bundles) that come at least so long before n besides what n reads;
-    with `serial`, one operation ends before the next one begins."""
+    """Operations of a block. `after[n]` are (node, bundles) that come at least so long before n besides what n
+    reads."""
 
     graph: Graph
     entry: tuple[int, ...]
     after: Mapping[int, Sequence[tuple[int, int]]]
-    serial: bool = False
+    mode: Mode = "greedy"
 
 
 class Linear(Belt):
@@ -55,7 +58,7 @@ class Linear(Belt):
 
 
 @dataclass(slots=True)
-class _ListScheduler:
+class ListScheduler:
     """State of a list schedule. Mutable."""
 
     machine: Machine
@@ -72,18 +75,29 @@ class _ListScheduler:
         """Schedule the block: its entry values before bundle 0, then operations by their critical paths, or one by
         one."""
         graph = self.code.graph
+        self.prepare()
+        waiting = [n for n in range(len(graph.nodes)) if not self.is_leaf_node(n) and n not in self.start]
+        if self.code.mode == "serial":
+            self._schedule_serially(waiting)
+        else:
+            self._schedule_greedily(waiting, self.critical_paths())
+        return self.placement(graph)
+
+    def prepare(self) -> None:
+        """Precedence of all nodes, and the entry values, which are there."""
         self.groups = slot_classes(self.machine.slots)
         for n in self.code.entry:
             # Entry values dropped before the block's first bundle.
             self.start[n] = -1
             self.slots[n] = Slot("E", 0)
-        self.needs = [list(self._precedence(n)) for n in range(len(graph.nodes))]
-        heights = self._critical_paths()
-        waiting = [n for n, node in enumerate(graph.nodes) if not is_leaf(node) and n not in self.start]
-        if self.code.serial:
-            self._schedule_serially(waiting)
-        else:
-            self._schedule_greedily(waiting, heights)
+        self.needs = [list(self._precedence(n)) for n in range(len(self.code.graph.nodes))]
+
+    def is_leaf_node(self, n: int) -> bool:
+        """Whether the node is placed with what reads it, and not by itself."""
+        return is_leaf(self.code.graph.nodes[n])
+
+    def placement(self, graph: Graph) -> Placed:
+        """The schedule of a graph whose nodes have all been placed."""
         count = len(graph.nodes)
         order = [self.slots[n] for n in range(count)]
         start = tuple(self.start[n] for n in range(count))
@@ -102,7 +116,7 @@ class _ListScheduler:
                 yield read.node, latency(self.machine, graph, source) + gap(self.machine, source, node)
         yield from self.code.after.get(n, ())
 
-    def _critical_paths(self) -> list[int]:
+    def critical_paths(self) -> list[int]:
         """Critical path of each node: the longest way to the end, in bundles."""
         count = len(self.code.graph.nodes)
         heights = [0] * count
@@ -140,7 +154,7 @@ class _ListScheduler:
         for n in sorted(waiting, key=lambda n: (nodes[n].index, n)):
             # Fills of an operation may not move up among those of the one before it.
             self.idle = at
-            at = max(at, self._earliest_bundle(n))
+            at = max(at, self.earliest_bundle(n))
             while not self._place_node(n, at):
                 at += 1
             if nodes[n].name in TRANSFERS:
@@ -169,7 +183,7 @@ class _ListScheduler:
         ready = sorted((-heights[n], n) for n in waiting if not left[n])
         at = 0
         while ready:
-            placed = [n for _, n in ready if self._earliest_bundle(n) <= at and self._place_node(n, at)]
+            placed = [n for _, n in ready if self.earliest_bundle(n) <= at and self._place_node(n, at)]
             ready = [item for item in ready if item[1] not in self.start]
             for n in placed:
                 for sink in after.get(n, ()):
@@ -179,25 +193,21 @@ class _ListScheduler:
             # What was placed in this bundle may make more ready in it.
             at += not placed
 
-    def _earliest_bundle(self, n: int) -> int:
+    def earliest_bundle(self, n: int) -> int:
         """Earliest bundle by what is placed; far away while something is not."""
         ready = 0
         for source, weight in self.needs[n]:
             if source in self.start:
                 ready = max(ready, self.start[source] + weight)
-            elif not is_leaf(self.code.graph.nodes[source]):
+            elif not self.is_leaf_node(source):
                 return LONG
         return ready
 
     def _place_node(self, n: int, at: int) -> bool:
         """Put the node, and what only now must be there, into the bundle; False where a slot is missing."""
         node = self.code.graph.nodes[n]
-        slot = self._free_slot(n, at)
-        is_load = node.name in LOADS
-        if slot is None or (
-            # Loads closer together than their delay hold stations at the same time.
-            is_load and sum(abs(at - t) < self.machine.load[0] for t in self.loads) >= self.machine.stations
-        ):
+        slot = self.free_slot(node, at)
+        if slot is None or not self.has_station(node, at):
             return False
         self.used[slot, at] = True
         leaves: list[int] = []
@@ -214,7 +224,7 @@ class _ListScheduler:
                 return False
             leaves.append(read.node)
         self.start[n], self.slots[n] = at, slot
-        self.loads += [at] * is_load
+        self.loads += [at] * (node.name in LOADS)
         for k in range(1, self.machine.busy(OPS[node.name], self.code.graph.operand_width(node))):
             self.used[slot, at + k] = True
         return True
@@ -226,15 +236,20 @@ class _ListScheduler:
             return False
         # As late as a slot is free: until then the value takes no position of the belt.
         for at in range(latest, least - 1, -1):
-            if (slot := self._free_slot(n, at)) is not None:
+            if (slot := self.free_slot(self.code.graph.nodes[n], at)) is not None:
                 self.start[n], self.slots[n] = at, slot
                 self.used[slot, at] = True
                 return True
         return False
 
-    def _free_slot(self, n: int, at: int) -> Slot | None:
+    def has_station(self, node: Node, at: int) -> bool:
+        """Whether a load finds a retire station: loads closer together than their delay hold them at the same time."""
+        return node.name not in LOADS or (
+            sum(abs(at - t) < self.machine.load[0] for t in self.loads) < self.machine.stations
+        )
+
+    def free_slot(self, node: Node, at: int) -> Slot | None:
         """Free slot for a node in a bundle, of the least able class first; None where all are taken."""
-        node = self.code.graph.nodes[n]
         op = OPS[node.name]
         busy = self.machine.busy(op, self.code.graph.operand_width(node))
         for group, units in self.groups:
@@ -248,11 +263,6 @@ class _ListScheduler:
 
 def _latency(machine: Machine, graph: Graph, node: Node) -> int:
     return 0 if node.name == ENTRY else latency(machine, graph, node)
-
-
-def schedule_block(machine: Machine, code: Code) -> Linear:
-    """List schedule of a block with its positions."""
-    return Linear(machine, code.graph, _ListScheduler(machine, code).run())
 
 
 def check_schedule(machine: Machine, code: Code, linear: Linear) -> list[str]:

@@ -76,11 +76,12 @@ class Failed:
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of the scheduler. `solver`: of `modulo`, or `BEST`. `effort` is deterministic work per schedule;
-    `scratch`: bytes that frames may take."""
+    `scratch`: bytes that frames may take, where `stretch` by a longer interval, with fewer stages in progress."""
 
     solver: str = BEST
     effort: float = 2.0
     scratch: int = 1 << 20
+    stretch: bool = False
 
 
 def lower_bounds(machine: Machine, graph: Graph) -> tuple[LowerBound, LowerBound]:
@@ -129,7 +130,10 @@ def _pipeline_by_solver(
         rounds += found.rounds
         if isinstance(found, Pipelined):
             return replace(found, rounds=rounds, at_least=at_least)
-        if found.reason != "belt":
+        if found.reason == "scratch" and options.stretch:
+            # A shorter one than what was found has no fewer stages.
+            at_least = found.interval
+        elif found.reason != "belt":
             break
         rounds += 1
         # A quarter more: one more row at a time would take many rounds on loops with many values.

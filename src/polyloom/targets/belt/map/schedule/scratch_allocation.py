@@ -37,7 +37,7 @@ def allocate_scratch(
         value: {
             b: _block_spans(moves[b], value, value in behind[b]) if b in placed else (_WHOLE,) for b in sorted(blocks)
         }
-        for value, blocks in _needed_blocks(plan, loops).items()
+        for value, blocks in needed_blocks(plan, loops).items()
     }
     offsets: dict[Value, int] = {}
     # Widest and longest-lived first; names last, so that the result does not depend on a dictionary's order.
@@ -99,7 +99,7 @@ def _block_spans(moves: Mapping[Value, list[tuple[str, int]]], value: Value, beh
     return ((_BEGIN, before), (spill, end)) if before > _BEGIN else ((spill, end),)
 
 
-def _needed_blocks(plan: Plan, loops: Mapping[str, Pipelined]) -> dict[Value, set[str]]:
+def needed_blocks(plan: Plan, loops: Mapping[str, Pipelined]) -> dict[Value, set[str]]:
     """Values at home, and the blocks that need them there."""
     found: dict[Value, set[str]] = {}
     into = predecessors(plan.function)
@@ -114,6 +114,9 @@ def _needed_blocks(plan: Plan, loops: Mapping[str, Pipelined]) -> dict[Value, se
             for parameter in block.parameters:
                 if parameter.name in plan.carried:
                     found[parameter_home(parameter)] = {block.name, *into[block.name]}
+    for name, values in plan.local.items():
+        for value in values:
+            found.setdefault(value, set()).add(name)
     for block in plan.function.blocks:
         inside = _filled_values(loops[block.name]) if block.name in loops else ()
         for value in (*plan.live[block.name], *inside):
