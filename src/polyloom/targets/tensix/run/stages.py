@@ -190,8 +190,9 @@ def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) ->
     """Bytes of an argument: linear, or tiles in the order that the programs of T0 and T2 walk through."""
     if area.placed.linear:
         array = np.asarray(inputs[area.placed.matrix.array])
-        # Words of u32 are those of i32, in which nests compute.
-        words = array.astype(np.int32) if type_name(array.dtype) in NARROW else array
+        # Words of u32 are those of i32, in which nests compute; beside floats, narrow integers are floats.
+        kind = np.int32 if how.factors.element == "i32" else np.float32
+        words = array.astype(kind) if type_name(array.dtype) in NARROW else array
         return tiles.linear_bytes(element_format(how).encode(words))
     return area.placed.encode(_encode_argument(area, inputs, how))
 

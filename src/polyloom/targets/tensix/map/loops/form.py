@@ -57,7 +57,7 @@ from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.array_formulas import array_formulas
 from polyloom.transform.stages.array_recomputation import recomputed_formulas
 from polyloom.transform.stages.array_statements import straighten
-from polyloom.transform.stages.integers.carry import EXACT, Carrier
+from polyloom.transform.stages.integers.carried_terms import EXACT, Carrier
 from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.nest import sums_products
 from polyloom.transform.stages.recognize import recognize_stage
