@@ -140,7 +140,7 @@ class TermCarrier:
         if low < least or high > largest:
             self.refuse(
                 f"{what} may be from {low} to {high} and wrap in {kind}; floats, which carry it, do not wrap",
-                "convert to a wider type before, or limit the values by np.clip",
+                "convert to a wider type before, or limit the values by a minimum and a maximum",
                 span,
             )
         if found.largest > EXACT:

@@ -40,6 +40,7 @@ from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
+from polyloom.targets.tensix.map.loops.refusals import first_reason, has_mixed_types, loops_reason
 from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
@@ -103,19 +104,22 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
         if reason is None:
             return found
     except Unlike as lack:
-        reason = input_error("PL1230", lack.message, span=lack.span, help=FORMS)
-    if not any(isinstance(each, For) for each in arrays.body):
+        reason = input_error("PL1230", lack.message, span=lack.span or arrays.span, help=FORMS)
+    except PolyloomError as error:
+        # Integers that stages do not carry may be carried by phases, whose sums are not rounded.
+        if not has_mixed_types(function.nest) or options.fidelity != _FIDELITY:
+            raise
+        reason = error
+    try:
+        if any(isinstance(each, For) for each in arrays.body):
+            # Loops around array statements may still be stages, by their dependences, or phases, which take less room.
+            return _load_loops(written, options)
         # Array statements in a row have shown what they are. Their equations would say no more, and take minutes.
         if not computes_in_32_bits(function.nest, options):
             raise reason
         return _load_nest(function, arrays, written, options)
-    try:
-        # Loops around array statements may still be stages, by their dependences, or phases, which take less room.
-        return _load_loops(written, options)
     except PolyloomError as error:
-        if error.diagnostics[0].code != "PL1230":
-            raise
-        raise reason from None
+        raise error if error is reason else first_reason(function.nest, reason, error) from None
 
 
 def _load_phases(
@@ -181,7 +185,7 @@ def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -
         except Unlike as lack:
             reasons.append(lack)
     # What the first form lacks is what the source says.
-    raise reasons[0]
+    raise reasons[1]
 
 
 def _carrier(options: Any) -> Carrier | None:
@@ -253,7 +257,10 @@ def _select_form(source: Source, options: Any, watch: Watch | None) -> tuple[Any
     except Unlike as lack:
         if source.nest is None:
             raise input_error("PL1230", lack.message, span=lack.span, help=FORMS) from None
-        vectors = phases_content(source.nest, options)
+        try:
+            vectors = phases_content(source.nest, options)
+        except PolyloomError as error:
+            raise loops_reason(source.nest, lack.message, error) from None
         return vectors, phases_oracles(source, vectors)
     oracles = _loop_oracles(source, content)
     if content.views is None or source.nest is None or not computes_in_32_bits(source.nest, options):
