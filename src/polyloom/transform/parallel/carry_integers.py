@@ -11,15 +11,23 @@ most their trip counts times the range of a term.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import prod
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NoReturn
 
+from polyloom.analysis.accumulations import Write, added_term, times_behind, writes
 from polyloom.diagnostics import input_error
 from polyloom.ir import formula as terms
 from polyloom.ir.formula import Leaf, Number, Term
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, accesses, assignments, cell, subexpressions
+from polyloom.ir.nest import (
+    Apply,
+    Assign,
+    Expression,
+    Index,
+    Nest,
+    assignments,
+    subexpressions,
+)
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
@@ -51,32 +59,6 @@ def _converts(assign: Assign) -> bool:
     return any(isinstance(part, Apply) and part.operation in narrow for part in subexpressions(assign.value))
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
-    """Assignment with the nodes around it, outermost first. `places`: for each of them, and itself, which branch of the
-    one around it and which node there it is.
-    """
-
-    assign: Assign
-    path: tuple[Node, ...]
-    places: tuple[tuple[int, int], ...]
-
-
-def _writes(
-    nodes: Sequence[Node], path: tuple[Node, ...], places: tuple[tuple[int, int], ...], branch: int = 0
-) -> Iterator[_Write]:
-    for at, node in enumerate(nodes):
-        inside, own = (*path, node), (*places, (branch, at))
-        match node:
-            case Assign():
-                yield _Write(node, path, own)
-            case Loop(body=body):
-                yield from _writes(body, inside, own)
-            case If(body=body, orelse=orelse):
-                yield from _writes(body, inside, own)
-                yield from _writes(orelse, inside, own, 1)
-
-
 class _NestCarrier(Rewriter):
     """Statements of a nest as those of floats."""
 
@@ -93,8 +75,8 @@ class _StatementCarrier(TermCarrier):
     def __init__(self, nest: Nest) -> None:
         super().__init__({s.name: s.dtype for s in nest.storage}, _SINGLES)
         self.nest, self.open = nest, dict[str, Range]()
-        self.writes: Mapping[str, list[_Write]] = {s.name: [] for s in nest.storage}
-        for write in _writes(nest.body, (), ()):
+        self.writes: Mapping[str, list[Write]] = {s.name: [] for s in nest.storage}
+        for write in writes(nest.body):
             self.writes[write.assign.target.name].append(write)
 
     def assigned(self, node: Assign) -> Term:
@@ -120,6 +102,9 @@ class _StatementCarrier(TermCarrier):
     def local_range(self, name: str, kind: ElementType) -> Range:
         """Range of a local: of what is assigned to it, and of what is added to that in loops."""
         if name in self.open:
+            if name != next(reversed(self.open)):
+                # What is assumed of it would be taken for known of others.
+                self.refuse_own_value(name, kind)
             return self.open[name]
         if name not in self.known:
             before, self.open[name] = self.span, (0, 0)
@@ -129,13 +114,10 @@ class _StatementCarrier(TermCarrier):
         return self.known[name].range
 
     def total_range(self, name: str, kind: ElementType) -> Range:
-        added, begun = (0, 0), list[_Write]()
+        added = 0, 0
+        begun = [write for write in self.writes[name] if added_term(write.assign) is None]
         for write in self.writes[name]:
-            term = _added_term(write.assign)
-            if term is None:
-                begun.append(write)
-        for write in self.writes[name]:
-            term = _added_term(write.assign)
+            term = added_term(write.assign)
             if term is not None:
                 self.span = write.assign.span
                 times, (low, high) = self.times_added(write, begun), self.integer(_term(term)).range
@@ -143,7 +125,7 @@ class _StatementCarrier(TermCarrier):
                 added = added[0] + least, added[1] + most
         return self.stable_range(name, kind, begun, added)
 
-    def stable_range(self, name: str, kind: ElementType, begun: Sequence[_Write], added: Range) -> Range:
+    def stable_range(self, name: str, kind: ElementType, begun: Sequence[Write], added: Range) -> Range:
         """Range that holds all that is assigned, if what is assigned is in this range (a fixed point)."""
         found: Range | None = None
         for _ in range(_ROUNDS):
@@ -156,61 +138,27 @@ class _StatementCarrier(TermCarrier):
             if found == before:
                 break
         else:
-            message = f"`{name}` is {kind} in a program of f32, and is made of its own value"
-            self.refuse(message, "limit it by a minimum and a maximum, or declare it as f32")
+            self.refuse_own_value(name, kind)
         whole = _shifted(found or (0, 0), added)
         what = f"`{name}`"
         return self.check_range(CarriedInteger(Leaf(name, ()), whole), kind, what, self.span).range
 
-    def times_added(self, write: _Write, begun: Sequence[_Write]) -> int:
+    def refuse_own_value(self, name: str, kind: ElementType) -> NoReturn:
+        message = f"`{name}` is {kind} in a program of f32, and is made of its own value"
+        self.refuse(message, "limit it by a minimum and a maximum, or declare it as f32")
+
+    def times_added(self, write: Write, begun: Sequence[Write]) -> int:
         """How often a term is added since a beginning: the trip counts of the loops around it, but not around this."""
-        counts = [n for each in begun if (n := self.times_behind(write, each)) is not None]
+        counts = [n for each in begun if (n := times_behind(write, each)) is not None]
         if not counts:
             name = write.assign.target.name
             message = f"`{name}` is an integer to which a number of terms is added that is not known"
             self.refuse(message, "set it to 0 in front of its loop, and loop to a constant")
         return min(counts)
 
-    def times_behind(self, write: _Write, first: _Write) -> int | None:
-        """Executions between two of a beginning that stands in front; None where it does not, or they are not known."""
-        depth, own = len(first.path), cell(write.assign.target)
-        if first.places[:depth] != write.places[:depth] or cell(first.assign.target) != own:
-            return None
-        (branch, at), (of_write, behind) = first.places[depth], write.places[depth]
-        if branch != of_write or at >= behind:
-            return None
-        inside = [node for node in write.path[depth:] if isinstance(node, Loop)]
-        index = {name for form in write.assign.target.index for name in form.symbols}
-        counts = [_most_iterations(loop) for loop in inside]
-        # An element that changes with an inner loop is not the one that was set.
-        known = [count for count in counts if count is not None]
-        return prod(known) if len(known) == len(counts) and not index & {loop.name for loop in inside} else None
-
 
 def _shifted(base: Range, added: Range) -> Range:
     return base[0] + added[0], base[1] + added[1]
-
-
-def _most_iterations(loop: Loop) -> int | None:
-    """Iterations of a loop at most; None where they depend on sizes or on other loops."""
-    spans = [upper - lower for upper in loop.upper for lower in loop.lower]
-    known = [max(0, span.constant) for span in spans if span.is_constant]
-    return min(known, default=None)
-
-
-def _added_term(assign: Assign) -> Expression | None:
-    """What a statement adds to its own target; None where it does something else."""
-    own, value = assign.target, assign.value
-    if not isinstance(value, Apply) or value.operation not in ("add", "sub"):
-        return None
-    first, second = value.operands
-    for one, other in ((first, second), (second, first)):
-        is_own = isinstance(one, Reference) and cell(one) == cell(own)
-        if is_own and all(read.name != own.name for read in accesses(other)):
-            if value.operation == "add":
-                return other
-            return Apply("neg", value.dtype, (other,), value.span) if one is first else None
-    return None
 
 
 def _term(value: Expression) -> Term:
@@ -236,9 +184,8 @@ def _expression(term: Term) -> Expression:
         case Number(value=number):
             return Constant(float(number), "f32")
         case terms.Apply(operation=operation, operands=operands, span=span):
-            inner = operands[0]
-            is_back = operation == "to_f32" and isinstance(inner, terms.Apply) and inner.operation[3:] in CARRIED
-            kind: ElementType = inner.operation[3:] if is_back else "f32"  # pyright: ignore
+            inner = operands[0].operation if operation == "to_f32" and isinstance(operands[0], terms.Apply) else ""
+            kind: ElementType = next((k for k in CARRIED if inner == f"to_{k}"), None) or "f32"
             return Apply(operation, kind, tuple(map(_expression, operands)), span)
         case terms.Sum():
             raise AssertionError("statements have no sums")

@@ -87,8 +87,8 @@ def _hoists_factor(first: Term, second: Term, factors: Sequence[Term], scope: Sc
 
 
 def _group_factors(factors: Sequence[Term], over: str, scope: Scope) -> list[list[Term]]:
-    """Connected components of factors by shared dimensions; those with no other one go to their neighbour's, where there
-    are more than two. Raises `Unlike` unless there are two.
+    """Connected components of factors by shared dimensions; those with no other one go to their neighbour's, where
+    there are more than two. Raises `Unlike` unless there are two.
     """
     found = list[tuple[set[str], list[Term]]]()
     for factor in factors:
@@ -111,8 +111,8 @@ def _group_factors(factors: Sequence[Term], over: str, scope: Scope) -> list[lis
 
 
 def _neighbouring_group(factors: Sequence[Term], factor: Term, groups: Sequence[Sequence[Term]]) -> int:
-    """Number of the group of the factor in front of one, or behind the first. The source multiplies it with this one, so
-    that where both are computed, they often have the same rows.
+    """Number of the group of the factor in front of one, or behind the first. The source multiplies it with this one,
+    so that where both are computed, they often have the same rows.
     """
     at = next(n for n, each in enumerate(factors) if each is factor)
     beside = factors[at - 1 if at else 1]

@@ -164,13 +164,13 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
 
 
 def _as_argument(note: Note, name: str, made: Array) -> Array:
-    """Output in the shape and type of its argument: narrow integers lie in L1 as INT32, extended, or as floats."""
+    """Output in the shape and type of its argument: integers lie in L1 as INT32, extended, or as floats."""
     argument = note.signature.argument(name)
     assert argument is not None, "the note was checked"
     made = made.reshape(argument.extents({}))
     # A program of ours stores numbers of the type alone; that of a stranger may store any float.
     with np.errstate(invalid="ignore"):
-        return made.astype(argument.dtype) if type_name(argument.dtype) in NARROW else made
+        return made.astype(argument.dtype, copy=False)
 
 
 def _format_facts(note: Note) -> dict[str, Json]:

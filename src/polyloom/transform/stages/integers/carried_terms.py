@@ -7,8 +7,8 @@ results of all of them are proven to be no larger, and to be in the range of the
 (interval analysis; Cousot and Cousot 1977). What is not proven is refused. Conversions between types of integers
 disappear; one of a float is `to_f32(to_i8(x))`.
 
-Integers have one zero, floats two: a product with 0 may be -0.0. Where an integer becomes a float or is compared, 0.0 is
-added to what may be that, which leaves +0.0 (IEEE 754, section 6.3).
+Integers have one zero, floats two: a product with 0 may be -0.0. Where an integer becomes a float or is compared, 0.0
+is added to what may be that, which leaves +0.0 (IEEE 754, section 6.3).
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class TermCarrier:
         return replace(term, operands=tuple(o if self.is_integer(o) else self.float_term(o) for o in term.operands))
 
     def condition(self, term: Term) -> Term:
-        """A comparison, of floats or of integers that are exact; or several, of which one or all hold. Any other integer
-        holds where it is not 0.
+        """A comparison, of floats or of integers that are exact; or several, of which one or all hold. Any other
+        integer holds where it is not 0.
         """
         if isinstance(term, Apply) and term.operation in ("and", "or"):
             return replace(term, operands=tuple(map(self.condition, term.operands)))

@@ -18,11 +18,12 @@ DEPTH = 40
 QUANTIZED = f"""
 #include <math.h>
 void f(int n, const float x[n], const signed char w[n][{DEPTH}], const signed char v[{DEPTH}], float y[n],
-       signed char q[n], unsigned char t[n], short added) {{
+       signed char q[n], unsigned char t[n], int s[n], short added) {{
   for (int i = 0; i < n; i++) {{
     int sum = 0;
     for (int j = 0; j < {DEPTH}; j++)
       sum += w[i][j] * v[j];
+    s[i] = sum;
     q[i] = (signed char)rintf(x[i]);
     t[i] = (unsigned char)x[i];
     int above = sum > 3 * q[i];
@@ -45,11 +46,13 @@ def test_sums_conversions_and_tests_are_those_of_integers(tmp_path: Path) -> Non
     w = random.integers(-128, 128, (len(x), DEPTH)).astype(np.int8)
     w[0], w[1] = -128, 0
     v = np.full(DEPTH, -128, np.int8)
-    room = {name: np.zeros(len(x), kind) for name, kind in (("y", np.float32), ("q", np.int8), ("t", np.uint8))}
+    types = {"y": np.float32, "q": np.int8, "t": np.uint8, "s": np.int32}
+    room = {name: np.zeros(len(x), kind) for name, kind in types.items()}
     run = compiled(tmp_path, QUANTIZED).run(n=len(x), x=x, w=w, v=v, added=-300, **room)
     assert run.verified
     sums = w.astype(np.int64) @ v.astype(np.int64)
     np.testing.assert_array_equal(run.outputs["q"], np.rint(x).astype(np.int8))
+    np.testing.assert_array_equal(run.outputs["s"], sums)
     np.testing.assert_array_equal(run.outputs["y"], sums - 300 + np.where(sums > 3 * np.rint(x), 0.5, 0.25))
 
 
@@ -90,6 +93,8 @@ REFUSED = {
     "argument": HEAD.format("const int v[n],") + "  for (int i = 0; i < n; i++)\n    y[i] = x[i] * (float)v[i];\n}\n",
     "own": HEAD.format("") + "  int last = 1;\n  for (int i = 0; i < n; i++)\n    last = last * w[i];\n"
     "  y[0] = x[0] * (float)last;\n}\n",
+    "others": HEAD.format("") + "  int one = 1, other = 1;\n  for (int i = 0; i < n; i++) {\n    one = other + 1;\n"
+    "    other = one;\n    y[i] = x[i] * (float)other;\n  }\n}\n",
     "wraps": HEAD.format("") + "  for (int i = 0; i < n; i++) {\n    signed char t = w[i] + w[i];\n"
     "    y[i] = x[i] * (float)t;\n  }\n}\n",
 }
