@@ -185,7 +185,7 @@ def _expression(term: Term) -> Expression:
             return Constant(float(number), "f32")
         case terms.Apply(operation=operation, operands=operands, span=span):
             inner = operands[0].operation if operation == "to_f32" and isinstance(operands[0], terms.Apply) else ""
-            kind: ElementType = next((k for k in CARRIED if inner == f"to_{k}"), None) or "f32"
-            return Apply(operation, kind, tuple(map(_expression, operands)), span)
+            kinds: list[ElementType] = [kind for kind in CARRIED if inner == f"to_{kind}"]
+            return Apply(operation, kinds[0] if kinds else "f32", tuple(map(_expression, operands)), span)
         case terms.Sum():
             raise AssertionError("statements have no sums")
