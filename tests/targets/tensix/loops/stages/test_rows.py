@@ -13,7 +13,10 @@ import pytest
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.map.loops import compile as stages
+from polyloom.targets.tensix.map.loops.dram import page_areas
 from polyloom.targets.tensix.map.loops.rows.fold import fold_bits
+from polyloom.targets.tensix.words.arrays.area import DATA
+from polyloom.targets.tensix.words.arrays.tiles import tile_pitch
 
 HEAD = (
     "from typing import Any\nimport numpy as np\nimport polyloom as pl\n\nN, M, K = pl.sizes('N M K')\n\n\n@pl.kernel\n"
@@ -119,6 +122,20 @@ def test_elements_that_lie_apart_in_vectors(tmp_path: Path) -> None:
     )
     result = compiled(tmp_path, text, format="fp32").run(N=40, M=5)
     assert result.verified and whats(result) == ["phases"]
+
+
+def test_factors_come_from_dram_in_blocks_of_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where L1 is too small for all of a factor beside what a stage needs; the same bits."""
+    text = "(x: pl.f32[N, M], v: pl.f32[M, K], w: pl.f32[K, M], y: pl.f32[N, M]) -> None:\n    y[:, :] = (x @ v) @ w\n"
+    sizes = {"N": 40, "M": 70, "K": 200}
+    inside = compiled(tmp_path, text).run(sizes)
+    monkeypatch.setattr(stages, "is_resident", _holds_nothing)
+    # The first stage has 6, 21 and 14 tiles.
+    monkeypatch.setattr(page_areas, "END", DATA + 38 * tile_pitch(4))
+    outside = compiled(tmp_path, text).run(sizes)
+    assert inside.verified and outside.verified
+    assert np.array_equal(inside.outputs["y"], outside.outputs["y"])
+    assert len(whats(outside)) > len(whats(inside)) == 2
 
 
 def test_arguments_come_from_dram(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
