@@ -124,15 +124,21 @@ def test_elements_that_lie_apart_in_vectors(tmp_path: Path) -> None:
     assert result.verified and whats(result) == ["phases"]
 
 
-def test_factors_come_from_dram_in_blocks_of_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where L1 is too small for all of a factor beside what a stage needs; the same bits."""
-    text = "(x: pl.f32[N, M], v: pl.f32[M, K], w: pl.f32[K, M], y: pl.f32[N, M]) -> None:\n    y[:, :] = (x @ v) @ w\n"
+@pytest.mark.parametrize(
+    ("form", "width", "body"), [("tf32", 4, "(x @ v) @ w"), ("bf16", 2, "((x @ v + z) * 0.5) @ w")]
+)
+def test_factors_come_from_dram_in_blocks_of_columns(
+    form: str, width: int, body: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where L1 is too small for all of a factor beside what a stage needs, which may have a formula; the same bits."""
+    given = "(x: pl.f32[N, M], v: pl.f32[M, K], w: pl.f32[K, M], z: pl.f32[N, K], y: pl.f32[N, M])"
+    text = f"{given} -> None:\n    y[:, :] = {body}\n"
     sizes = {"N": 40, "M": 70, "K": 200}
-    inside = compiled(tmp_path, text).run(sizes)
+    inside = compiled(tmp_path, text, format=form).run(sizes)
     monkeypatch.setattr(stages, "is_resident", _holds_nothing)
-    # The first stage has 6, 21 and 14 tiles.
-    monkeypatch.setattr(page_areas, "END", DATA + 38 * tile_pitch(4))
-    outside = compiled(tmp_path, text).run(sizes)
+    # The first stage has 6, 21 and 14 tiles, and 14 of the formula's array.
+    monkeypatch.setattr(page_areas, "END", DATA + (38 if form == "tf32" else 52) * tile_pitch(width))
+    outside = compiled(tmp_path, text, format=form).run(sizes)
     assert inside.verified and outside.verified
     assert np.array_equal(inside.outputs["y"], outside.outputs["y"])
     assert len(whats(outside)) > len(whats(inside)) == 2

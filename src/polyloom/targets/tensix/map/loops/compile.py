@@ -190,6 +190,8 @@ def _stage_parts(
 
 def _fused_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
     left, right, *arrays, result = at
+    # The formula's arrays have the columns of the result.
+    arrays = [place + _block_offset(stage, area) for place, area in zip(arrays, stage.reads[2:], strict=True)]
     return fused.threads(_product(stage, how, (left, right, result)), _epilogue(stage, how, arrays, scalars))
 
 
@@ -201,13 +203,19 @@ def _epilogue(stage: Stage, how: Arithmetic, arrays: Sequence[int], scalars: int
 def _product(stage: Stage, how: Arithmetic, at: Sequence[int]) -> Product:
     rows, columns, depth = _tile_counts(stage)
     packed, sums, (left, right, result) = how.accumulated, how.sums, at
-    if stage.block is not None:
-        result += stage.block.first * rows * tiles.tile_pitch(stage.result.placed.width)
+    result += _block_offset(stage, stage.result)
     narrow = sums if sums.width < packed.width else None
     turned = isinstance(stage.arranged, Multiplied) and stage.arranged.turned
     return Product(
         rows, columns, depth, left, right, result, how.factors, packed, how.dest, how.fidelity, turned, narrow
     )
+
+
+def _block_offset(stage: Stage, area: Area) -> int:
+    """Bytes in front of the columns of tiles that a block computes, in an area of all columns."""
+    if stage.block is None:
+        return 0
+    return stage.block.first * tiles.tile_count(area.placed.extents[0]) * tiles.tile_pitch(area.placed.width)
 
 
 def _elementwise_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:

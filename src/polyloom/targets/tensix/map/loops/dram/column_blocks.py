@@ -33,10 +33,12 @@ def page_stages(stages: Sequence[Stage], outputs: Collection[str], first: int) -
 
 
 def _has_blocks(stage: Stage, stages: Sequence[Stage]) -> bool:
-    """Whether a stage is a product of an argument whose columns of tiles lie one after another, without other arrays
-    and scalars in its formula.
+    """Whether a stage is a product of an argument whose columns of tiles lie one after another; its formula, if any,
+    reads arrays that have the columns of the result.
     """
-    if not isinstance(stage.arranged, Multiplied) or stage.arranged.turned or len(stage.reads) != 2 or stage.scalars:
+    if not isinstance(stage.arranged, Multiplied) or stage.arranged.turned or stage.scalars:
+        return False
+    if any(area.placed.extents != stage.result.placed.extents for area in stage.reads[2:]):
         return False
     right = stage.reads[1]
     return right.key not in {each.result.key for each in stages} and tile_count(right.placed.extents[1]) > 1
@@ -53,7 +55,7 @@ def _split_products(stages: Sequence[Stage], limit: int) -> list[Stage]:
 
 def _blocks(stage: Stage, number: int, limit: int) -> Iterator[Stage]:
     """Blocks of a stage. Each has an area of its own, also of a factor that several stages read: it comes again."""
-    left, right = stage.reads
+    left, right, *others = stage.reads
     depth, columns = right.placed.extents
     count = tile_count(columns)
     width = -(-count // -(-right.placed.size // limit))
@@ -63,4 +65,4 @@ def _blocks(stage: Stage, number: int, limit: int) -> Iterator[Stage]:
         datums = min(columns, (first + width) * SIDE) - first * SIDE
         matrix = Matrix(f"{right.placed.matrix.array}.{number}.{first}", (0,), (1,))
         own = replace(right, placed=replace(right.placed, matrix=matrix, shape=(depth, datums)), axes=(0, 1))
-        yield replace(stage, reads=(left, own), block=ColumnBlock(first, min(width, count - first), right))
+        yield replace(stage, reads=(left, own, *others), block=ColumnBlock(first, min(width, count - first), right))
