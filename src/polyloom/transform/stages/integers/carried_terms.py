@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Terms of integers as terms of floats, for a machine that computes in one type; of formulas (`carry`) and of
-statements of nests (`transform.parallel.carry_integers`).
+statements of nests (`transform.stages.integers.carry_nest`).
 
 A float holds each integer up to 2**24, so that sums, differences and products of integers are those of floats while the
 results of all of them are proven to be no larger, and to be in the range of their own type: then nothing wraps

@@ -40,7 +40,6 @@ from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
-from polyloom.targets.tensix.map.loops.refusals import first_reason, has_mixed_types, loops_reason
 from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
@@ -48,6 +47,7 @@ from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracle
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs, program_outputs
 from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles, lack_of_room
 from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, nest_oracles, phases_content, phases_oracles
+from polyloom.targets.tensix.map.phases.refusals import combine_refusals, has_mixed_types, refuse_loops
 from polyloom.targets.tensix.options import FP32, Dest, Name
 from polyloom.targets.tensix.words.arrays.area import END, NARROW, element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
@@ -119,7 +119,7 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
             raise reason
         return _load_nest(function, arrays, written, options)
     except PolyloomError as error:
-        raise error if error is reason else first_reason(function.nest, reason, error) from None
+        raise error if error is reason else combine_refusals(function.nest, reason, error) from None
 
 
 def _load_phases(
@@ -260,7 +260,7 @@ def _select_form(source: Source, options: Any, watch: Watch | None) -> tuple[Any
         try:
             vectors = phases_content(source.nest, options)
         except PolyloomError as error:
-            raise loops_reason(source.nest, lack.message, error) from None
+            raise refuse_loops(source.nest, lack.message, error) from None
         return vectors, phases_oracles(source, vectors)
     oracles = _loop_oracles(source, content)
     if content.views is None or source.nest is None or not computes_in_32_bits(source.nest, options):

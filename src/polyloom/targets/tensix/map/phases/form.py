@@ -26,9 +26,9 @@ from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
 from polyloom.targets.tensix.options import FP32
 from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
-from polyloom.transform.parallel.carry_integers import carry_integers
 from polyloom.transform.parallel.integer_promotion import promote_integers
 from polyloom.transform.parallel.library_calls import recover_calls
+from polyloom.transform.stages.integers.carry_nest import carry_nest_integers
 
 
 def phases_content(nest: Nest, options: Any) -> Content:
@@ -37,7 +37,7 @@ def phases_content(nest: Nest, options: Any) -> Content:
     that do not fit.
     """
     nest = recover_calls(nest)
-    carried = carry_integers(nest)
+    carried = carry_nest_integers(nest)
     # What is carried has conversions of floats to narrow integers, which the vector unit does as they are.
     nest = carried if carried is not nest else promote_integers(nest, NARROW)
     kinds = {storage.dtype for storage in nest.storage}

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NoReturn
 
-from polyloom.analysis.accumulations import Write, added_term, times_behind, writes
 from polyloom.diagnostics import input_error
 from polyloom.ir import formula as terms
 from polyloom.ir.formula import Leaf, Number, Term
@@ -31,6 +30,7 @@ from polyloom.ir.nest import (
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
+from polyloom.transform.stages.integers.accumulations import Write, added_term, count_executions, writes
 from polyloom.transform.stages.integers.carried_terms import EXACT, CarriedInteger, Carrier, TermCarrier
 from polyloom.transform.stages.integers.ranges import CARRIED, RANGES, Range, hull, sum_range
 
@@ -40,7 +40,7 @@ _ROUNDS: Final = 3
 """Of the analysis, in which what a local is made of itself, as a maximum is, has to be stable."""
 
 
-def carry_integers(nest: Nest) -> Nest:
+def carry_nest_integers(nest: Nest) -> Nest:
     """Nest of floats alone, of one that has narrow or local integers, too; any other as it is. Errors: PL1232 for
     integers that floats do not hold.
     """
@@ -66,7 +66,7 @@ class _NestCarrier(Rewriter):
         self.nest, self.terms = nest, _StatementCarrier(nest)
 
     def assignment(self, node: Assign) -> Assign:
-        return replace(node, value=_expression(self.terms.assigned(node)))
+        return replace(node, value=_expression(self.terms.assigned_term(node)))
 
 
 class _StatementCarrier(TermCarrier):
@@ -79,7 +79,7 @@ class _StatementCarrier(TermCarrier):
         for write in writes(nest.body):
             self.writes[write.assign.target.name].append(write)
 
-    def assigned(self, node: Assign) -> Term:
+    def assigned_term(self, node: Assign) -> Term:
         """Value that a statement assigns, as a float."""
         self.span = node.span
         kind = self.types[node.target.name]
@@ -132,14 +132,14 @@ class _StatementCarrier(TermCarrier):
             before = found
             for write in begun:
                 self.span = write.assign.span
-                self.open[name] = _shifted(found or (0, 0), added)
+                self.open[name] = _interval_sum(found or (0, 0), added)
                 made = self.integer(_term(write.assign.value)).range
                 found = made if found is None else hull(found, made)
             if found == before:
                 break
         else:
             self.refuse_own_value(name, kind)
-        whole = _shifted(found or (0, 0), added)
+        whole = _interval_sum(found or (0, 0), added)
         what = f"`{name}`"
         return self.check_range(CarriedInteger(Leaf(name, ()), whole), kind, what, self.span).range
 
@@ -149,7 +149,7 @@ class _StatementCarrier(TermCarrier):
 
     def times_added(self, write: Write, begun: Sequence[Write]) -> int:
         """How often a term is added since a beginning: the trip counts of the loops around it, but not around this."""
-        counts = [n for each in begun if (n := times_behind(write, each)) is not None]
+        counts = [n for each in begun if (n := count_executions(write, each)) is not None]
         if not counts:
             name = write.assign.target.name
             message = f"`{name}` is an integer to which a number of terms is added that is not known"
@@ -157,7 +157,7 @@ class _StatementCarrier(TermCarrier):
         return min(counts)
 
 
-def _shifted(base: Range, added: Range) -> Range:
+def _interval_sum(base: Range, added: Range) -> Range:
     return base[0] + added[0], base[1] + added[1]
 
 

@@ -42,7 +42,7 @@ def writes(
                 yield from writes(orelse, inside, own, 1)
 
 
-def times_behind(write: Write, first: Write) -> int | None:
+def count_executions(write: Write, first: Write) -> int | None:
     """Executions between two of a beginning that stands in front; None where it does not, or they are not known."""
     depth, own = len(first.path), cell(write.assign.target)
     if first.places[:depth] != write.places[:depth] or cell(first.assign.target) != own:
@@ -52,13 +52,13 @@ def times_behind(write: Write, first: Write) -> int | None:
         return None
     inside = [node for node in write.path[depth:] if isinstance(node, Loop)]
     index = {name for form in write.assign.target.index for name in form.symbols}
-    counts = [_most_iterations(loop) for loop in inside]
+    counts = [_maximum_trip_count(loop) for loop in inside]
     # An element that changes with an inner loop is not the one that was set.
     known = [count for count in counts if count is not None]
     return prod(known) if len(known) == len(counts) and not index & {loop.name for loop in inside} else None
 
 
-def _most_iterations(loop: Loop) -> int | None:
+def _maximum_trip_count(loop: Loop) -> int | None:
     """Iterations of a loop at most; None where they depend on sizes or on other loops."""
     spans = [upper - lower for upper in loop.upper for lower in loop.lower]
     known = [max(0, span.constant) for span in spans if span.is_constant]

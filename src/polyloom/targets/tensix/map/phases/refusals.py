@@ -11,7 +11,7 @@ from polyloom.ir.nest import Nest
 from polyloom.ir.operations import FLOATS
 
 
-def first_reason(nest: Nest, stages: PolyloomError, phases: PolyloomError) -> PolyloomError:
+def combine_refusals(nest: Nest, stages: PolyloomError, phases: PolyloomError) -> PolyloomError:
     """Error of a program whose `stages` and `phases` have one each. A type that a tile has not got is the program's own
     mistake; but floats beside integers are accepted in stages, so that the user has to know what they lack.
     """
@@ -24,7 +24,7 @@ def first_reason(nest: Nest, stages: PolyloomError, phases: PolyloomError) -> Po
     return stages if note in found.notes or other.message == found.message else _with_note(stages, note)
 
 
-def loops_reason(nest: Nest, stages: str, phases: PolyloomError) -> PolyloomError:
+def refuse_loops(nest: Nest, stages: str, phases: PolyloomError) -> PolyloomError:
     """Error of loops, of which phases take most; of mixed types with what `stages` lack."""
     (found,) = phases.diagnostics
     if found.code != "PL1232" or not has_mixed_types(nest):
