@@ -25,11 +25,16 @@ def page_stages(stages: Sequence[Stage], outputs: Collection[str], first: int) -
     factors; None where it has not for blocks either.
     """
     sizes = [stage.reads[1].placed.size for stage in stages if _has_blocks(stage, stages)]
+    found: tuple[list[Stage], Paged] | None = None
     for parts in (1, *_PARTS) if sizes else (1,):
         made = [*stages] if parts == 1 else _split_products(stages, max(sizes) // parts)
-        if (paged := page_areas(made, outputs, first)) is not None:
-            return made, paged
-    return None
+        paged = page_areas(made, outputs, first)
+        # Arguments that come while the stage before computes are worth more than larger blocks.
+        if paged is not None and (found is None or paged.ahead > 0):
+            found = made, paged
+        if paged is not None and paged.ahead > 0:
+            break
+    return found
 
 
 def _has_blocks(stage: Stage, stages: Sequence[Stage]) -> bool:
