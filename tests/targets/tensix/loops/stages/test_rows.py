@@ -107,6 +107,14 @@ def test_a_row_of_numbers_is_no_column_for_another_product(tmp_path: Path) -> No
     assert compiled(tmp_path, text).run().verified
 
 
+def test_a_number_of_each_row_is_multiplied_with_what_has_these_rows(tmp_path: Path) -> None:
+    """Along the sum, m has one dimension: it goes to w, which it scales, and not to x, of which it would be a row."""
+    body = "    m = np.abs(w).max(axis=-1, keepdims=True)\n    y[:, :] = x @ (w / m * m)\n"
+    text = f"(x: pl.f32[40, 64], w: pl.f32[64, 34], y: pl.f32[40, 34]) -> None:\n{body}"
+    result = compiled(tmp_path, text).run()
+    assert result.verified and "phases" not in whats(result)
+
+
 def test_the_order_of_bits_is_that_of_numbers() -> None:
     values = np.array([[-np.inf, -2.0, -0.0, 0.0], [-3.0, -1.5, -1e-30, -9.0], [1.0, np.inf, 2.0, -1.0]], np.float32)
     found = fold_bits("maximum", values.view(np.uint32)).view(np.float32)
