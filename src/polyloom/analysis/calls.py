@@ -66,7 +66,7 @@ def match_calls(term: Term, defined: Callable[[Leaf], Term] = lambda leaf: leaf)
 
 def find_call(term: Apply, defined: Callable[[Leaf], Term]) -> tuple[str, tuple[Term, ...]] | None:
     """Library function whose program a term is, with its operand; None where it is no such program."""
-    for name in SINGLE:
+    for name in (*SINGLE, "rint"):
         found = _Match(defined)
         if found.matches(_pattern(name), term):
             assert found.x is not None, "a function has an operand"

@@ -30,6 +30,8 @@ WITHIN: Final = "≈ "
 _TOKENS: Final = 64
 _LAYERS: Final = {64: (4, 192), 256: (8, 768)}
 """Heads and hidden channels, by the channels of a layer."""
+_KERNELS: Final = {"f32": "layer", "int8": "quantized"}
+"""Names of kernels, by the type of their weights."""
 _PLACES: Final = ("tcpa:4x4", "tcpa:16x16", "belt:gold", "riscv:rv64gc", "minion:32", "minion:1024", "tensix")
 _TILE, _HALF = "tensix", "bf16"
 Value = int | float
@@ -116,40 +118,48 @@ def outcome(made: Row) -> str:
 
 
 def layer_rows() -> Iterator[dict[str, object]]:
-    """A transformer layer of examples/transformer on every machine: a prompt of 64 tokens, and the token behind it.
+    """A transformer layer of examples/transformer on every machine, in f32 and with weights in int8: a prompt of 64
+    tokens, and the token behind it.
 
     Activations and weights are normal, of the scales that keep activations at unit variance (Glorot and Bengio, 2010),
     so that softmax and SiLU see the arguments that they see in trained models."""
     for channels in _LAYERS:
-        for past, tokens in ((0, _TOKENS), (_TOKENS, 1)):
-            values = layer_values(channels, past, tokens)
-            # Each place by itself: its row is printed when it is known.
-            for place in _PLACES:
-                made = compare(kernel_path(channels), values, on=place)
-                yield _layer_row(channels, past, tokens, made.rows[0])
-            # A tile keeps twice as many numbers of 16 bits, and has another error then.
-            made = compare(kernel_path(channels), values, on=_TILE, own={"format": _HALF}, texts=True)
-            yield _layer_row(channels, past, tokens, made.rows[0], f" --format {_HALF}")
+        for weights in _KERNELS:
+            for past, tokens in ((0, _TOKENS), (_TOKENS, 1)):
+                yield from _layer_rows(channels, weights, past, tokens)
 
 
-def kernel_path(channels: int) -> str:
-    """The kernel of whole arrays with so many channels."""
-    return f"{examples.folder() / 'transformer' / 'layer.py'}:layer{channels}"
+def _layer_rows(channels: int, weights: str, past: int, tokens: int) -> Iterator[dict[str, object]]:
+    """A layer for tokens behind a cache on every machine."""
+    path, values = kernel_path(channels, weights), layer_values(channels, past, tokens, weights)
+    name = f"{channels} channels, {weights}, {tokens} tokens behind {past}"
+    # Each place by itself: its row is printed when it is known.
+    for place in _PLACES:
+        yield _layer_row(name, compare(path, values, on=place).rows[0])
+    # A tile keeps twice as many numbers of 16 bits, and has another error then.
+    made = compare(path, values, on=_TILE, own={"format": _HALF}, texts=True)
+    yield _layer_row(name, made.rows[0], f" --format {_HALF}")
 
 
-def layer_values(channels: int, past: int, tokens: int) -> dict[str, Any]:
+def kernel_path(channels: int, weights: str = "f32") -> str:
+    """The kernel of whole arrays with so many channels, and weights in f32 or int8."""
+    return f"{examples.folder() / 'transformer' / 'layer.py'}:{_KERNELS[weights]}{channels}"
+
+
+def layer_values(channels: int, past: int, tokens: int, weights: str = "f32") -> dict[str, Any]:
     """Sizes and arrays of a layer for tokens behind a cache."""
     heads, hidden = _LAYERS[channels]
     made = runpy.run_path(str(examples.folder() / "transformer" / "weights.py"))
     values = made["layer_inputs"](past + tokens, channels, heads, hidden)
+    values = made["quantized"](values) if weights == "int8" else values
     cut = {name: values[name][past:] for name in ("x", "cos", "sin")}
     cache = np.random.default_rng(1).standard_normal((2, past + tokens, channels)).astype(np.float32)
     return {"S": past, "T": tokens, **values, **cut, "keys": cache[0], "values": cache[1]}
 
 
-def _layer_row(channels: int, past: int, tokens: int, made: Row, options: str = "") -> dict[str, object]:
+def _layer_row(name: str, made: Row, options: str = "") -> dict[str, object]:
     return {
-        "layer": f"{channels} channels, {tokens} tokens behind {past}",
+        "layer": name,
         "on": f"{made.on}{options}",
         "verdict": outcome(made),
         "cycles": made.cycles,

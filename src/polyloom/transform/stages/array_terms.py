@@ -165,7 +165,9 @@ def apply_operation(operation: str, operands: Sequence[Term], span: Span | None)
 
 
 def factor_groups(term: Term, over: str) -> int:
-    """Number of groups of factors along a dimension that share no other one."""
+    """Number of groups of factors along a dimension that share no other one. A factor of this dimension alone goes to
+    any group, as in `split_factors`.
+    """
     if isinstance(term, terms.Apply) and term.operation != "mul":
         return 1
     found = list[set[str]]()
@@ -175,7 +177,7 @@ def factor_groups(term: Term, over: str) -> int:
             own = dims - {over}
             joint = [group for group in found if group & own]
             found = [*(group for group in found if not group & own), own.union(*joint)]
-    return len(found)
+    return max(sum(map(bool, found)), min(len(found), 2))
 
 
 def free_dimensions(term: Term) -> frozenset[str]:

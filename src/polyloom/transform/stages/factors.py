@@ -87,8 +87,8 @@ def _hoists_factor(first: Term, second: Term, factors: Sequence[Term], scope: Sc
 
 
 def _group_factors(factors: Sequence[Term], over: str, scope: Scope) -> list[list[Term]]:
-    """Connected components of factors by shared dimensions; those with no other one go to the first of the rest. Raises
-    `Unlike` unless there are two.
+    """Connected components of factors by shared dimensions; those with no other one go to their neighbour's, where
+    there are more than two. Raises `Unlike` unless there are two.
     """
     found = list[tuple[set[str], list[Term]]]()
     for factor in factors:
@@ -98,7 +98,8 @@ def _group_factors(factors: Sequence[Term], over: str, scope: Scope) -> list[lis
         found.append((dims.union(*(g[0] for g in joint)), [*(f for g in joint for f in g[1]), factor]))
     while len(found) > 2 and (alone := next((g for g in found if not g[0]), None)) is not None:
         found.remove(alone)
-        found[0] = found[0][0], [*found[0][1], *alone[1]]
+        near = _neighbouring_group(factors, alone[1][0], [group for _, group in found])
+        found[near] = found[near][0], [*found[near][1], *alone[1]]
     label, span = scope.definition.label, scope.definition.span
     if len(found) == 1 and len(found[0][1]) > 1 and found[0][0]:
         name = min(found[0][0])
@@ -107,6 +108,15 @@ def _group_factors(factors: Sequence[Term], over: str, scope: Scope) -> list[lis
         count = "one factor" if len(found) == 1 else f"{len(found)} factors"
         refuse(f"`{label}` sums terms of {count} along {over}, and {scope.can.unit} sums products of two", span)
     return [group for _, group in found]
+
+
+def _neighbouring_group(factors: Sequence[Term], factor: Term, groups: Sequence[Sequence[Term]]) -> int:
+    """Number of the group of the factor in front of one, or behind the first. The source multiplies it with this one,
+    so that where both are computed, they often have the same rows.
+    """
+    at = next(n for n, each in enumerate(factors) if each is factor)
+    beside = factors[at - 1 if at else 1]
+    return next((n for n, group in enumerate(groups) if any(each is beside for each in group)), 0)
 
 
 def merge_outer_factors(sides: tuple[Term, Term], outer: Sequence[Term], scope: Scope) -> tuple[Term, Term]:

@@ -22,7 +22,10 @@ from polyloom.targets.belt.words.program import Bundle, Issue, Note, Program, Ro
 from polyloom.targets.belt.words.walk import Found, Seen, State, count_text, make_walker
 
 _MOST_STATES = 10_000
-"""Of a routine: hostile words may have more than anybody waits for."""
+"""Of a routine: hostile words may have more than anybody waits for. A long one, such as a layer whose operations are
+scheduled one after another, may have `_STATES_OF_BUNDLE` for each of its bundles.
+"""
+_STATES_OF_BUNDLE = 4
 _HELP = {
     "PL1009": "compile the function again: nobody but a compiler's author should see this",
     "PL1010": "each slot takes one operation per bundle, of a unit that it has; docs/targets/belt.md lists them",
@@ -118,7 +121,8 @@ def _walk_states(program: Program, routine: Routine, machine: Machine, facts: Fa
     work, known = [(0, steps.entry())], set[tuple[int, State]]()
     arrived: dict[int, int] = {}
     recurs: dict[tuple[int, Issue], bool] = {}
-    while work and len(known) < _MOST_STATES:
+    most = max(_MOST_STATES, _STATES_OF_BUNDLE * len(routine.bundles))
+    while work and len(known) < most:
         at, state = work.pop()
         if at < 0 or (at, state) in known:
             continue
@@ -132,7 +136,7 @@ def _walk_states(program: Program, routine: Routine, machine: Machine, facts: Fa
         _watch_recurs(recurs, at, seen)
         work += seen.next
     if work:
-        yield 0, Found("PL1009", f"it has more than {_MOST_STATES} states, not all were followed")
+        yield 0, Found("PL1009", f"it has more than {most} states, not all were followed")
         return
     # Only after all states: the fullest pass decides what a bundle's drops are.
     yield from _check_steady_drops(routine, arrived)

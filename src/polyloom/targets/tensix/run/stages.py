@@ -127,7 +127,7 @@ def execute_cores(
 def laid_arguments(note: Note, inputs: Mapping[str, Array]) -> list[Laid]:
     """Bytes of the arguments: scalars, then arrays as tiles. Errors: PL1234."""
     inputs = view_arrays(note.views, {}, inputs)
-    words = [np.asarray(inputs[name]).reshape(1).view(np.uint32) for name in note.scalars]
+    words = [_extend_integers(inputs[name], note.how).reshape(1).view(np.uint32) for name in note.scalars]
     laid = [Laid(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
     laid += [
         Laid(area.placed.address, _argument_bytes(area, inputs, note.how), area.placed.blocks is not None)
@@ -164,11 +164,13 @@ def run(data: bytes, note: Note, inputs: Mapping[str, Array], limits: Limits) ->
 
 
 def _as_argument(note: Note, name: str, made: Array) -> Array:
-    """Output in the shape and type of its argument: narrow integers lie in L1 as INT32, extended."""
+    """Output in the shape and type of its argument: integers lie in L1 as INT32, extended, or as floats."""
     argument = note.signature.argument(name)
     assert argument is not None, "the note was checked"
     made = made.reshape(argument.extents({}))
-    return made.astype(argument.dtype) if type_name(argument.dtype) in NARROW else made
+    # A program of ours stores numbers of the type alone; that of a stranger may store any float.
+    with np.errstate(invalid="ignore"):
+        return made.astype(argument.dtype, copy=False)
 
 
 def _format_facts(note: Note) -> dict[str, Json]:
@@ -186,12 +188,20 @@ def _tile_counts(stages: Sequence[StageFacts]) -> Json:
     return list(told.tiles) if told.what in PRODUCTS else prod(told.tiles)
 
 
+def _extend_integers(array: Array, how: Arithmetic) -> Array:
+    """An argument in the type in which a program computes: words of u32 are those of i32, and narrow integers beside
+    floats are floats.
+    """
+    made = np.asarray(array)
+    if type_name(made.dtype) not in NARROW:
+        return made
+    return made.astype(np.int32 if how.factors.element == "i32" else np.float32)
+
+
 def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> NDArray[np.uint8]:
     """Bytes of an argument: linear, or tiles in the order that the programs of T0 and T2 walk through."""
     if area.placed.linear:
-        array = np.asarray(inputs[area.placed.matrix.array])
-        # Words of u32 are those of i32, in which nests compute.
-        words = array.astype(np.int32) if type_name(array.dtype) in NARROW else array
+        words = _extend_integers(inputs[area.placed.matrix.array], how)
         return tiles.linear_bytes(element_format(how).encode(words))
     return area.placed.encode(_encode_argument(area, inputs, how))
 

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integers of formulas for machines whose stages have one type: floats in their place (`carry`), sums of their products
-without a rounding (`exact_products`), and their ranges."""
+"""Integers of formulas for machines whose stages have one type: floats in their place (`carry`, and `carry_nest` for
+loops), sums of their products without a rounding (`exact_products`), and their ranges."""

@@ -13,7 +13,10 @@ import pytest
 import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.map.loops import compile as stages
+from polyloom.targets.tensix.map.loops.dram import page_areas
 from polyloom.targets.tensix.map.loops.rows.fold import fold_bits
+from polyloom.targets.tensix.words.arrays.area import DATA
+from polyloom.targets.tensix.words.arrays.tiles import tile_pitch
 
 HEAD = (
     "from typing import Any\nimport numpy as np\nimport polyloom as pl\n\nN, M, K = pl.sizes('N M K')\n\n\n@pl.kernel\n"
@@ -104,6 +107,14 @@ def test_a_row_of_numbers_is_no_column_for_another_product(tmp_path: Path) -> No
     assert compiled(tmp_path, text).run().verified
 
 
+def test_a_number_of_each_row_is_multiplied_with_what_has_these_rows(tmp_path: Path) -> None:
+    """Along the sum, m has one dimension: it goes to w, which it scales, and not to x, of which it would be a row."""
+    body = "    m = np.abs(w).max(axis=-1, keepdims=True)\n    y[:, :] = x @ (w / m * m)\n"
+    text = f"(x: pl.f32[40, 64], w: pl.f32[64, 34], y: pl.f32[40, 34]) -> None:\n{body}"
+    result = compiled(tmp_path, text).run()
+    assert result.verified and "phases" not in whats(result)
+
+
 def test_the_order_of_bits_is_that_of_numbers() -> None:
     values = np.array([[-np.inf, -2.0, -0.0, 0.0], [-3.0, -1.5, -1e-30, -9.0], [1.0, np.inf, 2.0, -1.0]], np.float32)
     found = fold_bits("maximum", values.view(np.uint32)).view(np.float32)
@@ -119,6 +130,26 @@ def test_elements_that_lie_apart_in_vectors(tmp_path: Path) -> None:
     )
     result = compiled(tmp_path, text, format="fp32").run(N=40, M=5)
     assert result.verified and whats(result) == ["phases"]
+
+
+@pytest.mark.parametrize(
+    ("form", "width", "body"), [("tf32", 4, "(x @ v) @ w"), ("bf16", 2, "((x @ v + z) * 0.5) @ w")]
+)
+def test_factors_come_from_dram_in_blocks_of_columns(
+    form: str, width: int, body: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where L1 is too small for all of a factor beside what a stage needs, which may have a formula; the same bits."""
+    given = "(x: pl.f32[N, M], v: pl.f32[M, K], w: pl.f32[K, M], z: pl.f32[N, K], y: pl.f32[N, M])"
+    text = f"{given} -> None:\n    y[:, :] = {body}\n"
+    sizes = {"N": 40, "M": 70, "K": 200}
+    inside = compiled(tmp_path, text, format=form).run(sizes)
+    monkeypatch.setattr(stages, "is_resident", _holds_nothing)
+    # The first stage has 6, 21 and 14 tiles, and 14 of the formula's array.
+    monkeypatch.setattr(page_areas, "END", DATA + (38 if form == "tf32" else 52) * tile_pitch(width))
+    outside = compiled(tmp_path, text, format=form).run(sizes)
+    assert inside.verified and outside.verified
+    assert np.array_equal(inside.outputs["y"], outside.outputs["y"])
+    assert len(whats(outside)) > len(whats(inside)) == 2
 
 
 def test_arguments_come_from_dram(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

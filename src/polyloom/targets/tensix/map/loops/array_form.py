@@ -19,7 +19,8 @@ from polyloom.passes import Pass, Watch, run_passes
 from polyloom.targets.tensix.words.arrays.views import Views, viewed_arguments
 from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.array_formulas import ArrayFormulas, array_formulas
-from polyloom.transform.stages.integers.carry import Carrier, carry_integers
+from polyloom.transform.stages.integers.carried_terms import Carrier
+from polyloom.transform.stages.integers.carry import carry_integers
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 
 

@@ -17,7 +17,8 @@ from polyloom.passes import Watch
 from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, check_stream, stream_areas
-from polyloom.targets.tensix.map.loops.dram.page_areas import Paged, await_arguments, page_areas, read_arguments
+from polyloom.targets.tensix.map.loops.dram.column_blocks import page_stages
+from polyloom.targets.tensix.map.loops.dram.page_areas import Paged, await_arguments, read_arguments
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
 from polyloom.targets.tensix.map.loops.fused import threads as fused
 from polyloom.targets.tensix.map.loops.fused.plan import (
@@ -57,6 +58,7 @@ _CODE_ROOM: Final = 0x8000
 class _Assembled:
     """Programs of cores, and where arguments and results of stages, by name, lie; places in the source by address."""
 
+    stages: Sequence[Stage]
     inputs: tuple[Area, ...]
     made: Mapping[str, Area]
     code: bytes
@@ -83,7 +85,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
         )
         for o in content.program.outputs
     )
-    told = tuple(_stage_facts(s) for s in stages)
+    told = tuple(map(_stage_facts, found.stages))
     views = None if content.views is None else specialize_views(content.views, values)
     scalars = tuple(name for stage in stages for name in stage.scalars)
     note = Note(fixed_signature(signature, values), content.how, data, told, found.inputs, scalars, outputs, views)
@@ -96,8 +98,8 @@ def _assemble(stages: Sequence[Stage], how: Arithmetic, data: int, kept: Collect
     """
     if is_streamed(stages, data):
         return _assemble_stream(stages[0], how, data)
-    if not is_resident(stages, data) and (paged := page_areas(stages, kept, first_array(stages, data))) is not None:
-        return _assemble_paged(stages, how, data, paged)
+    if not is_resident(stages, data) and (paged := page_stages(stages, kept, first_array(stages, data))) is not None:
+        return _assemble_paged(paged[0], how, data, paged[1])
     return _assemble_resident(stages, how, data)
 
 
@@ -114,7 +116,7 @@ def _assemble_paged(stages: Sequence[Stage], how: Arithmetic, data: int, paged: 
     by_stage = [origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True)]
     by_stage.append(origins(known[0], stages[0].place))
     places = {at: place for each in by_stage for at, place in each.items()}
-    return _Assembled(paged.inputs, made, code + mover, starts, places)
+    return _Assembled(stages, paged.inputs, made, code + mover, starts, places)
 
 
 def _await_arguments(part: Part, paged: Paged, number: int, data: int) -> Part:
@@ -128,14 +130,16 @@ def _assemble_resident(stages: Sequence[Stage], how: Arithmetic, data: int) -> _
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
     by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
-    return _Assembled(inputs, made, code, starts, {at: place for each in by_stage for at, place in each.items()})
+    return _Assembled(
+        stages, inputs, made, code, starts, {at: place for each in by_stage for at, place in each.items()}
+    )
 
 
 def _assemble_stream(stage: Stage, how: Arithmetic, data: int) -> _Assembled:
     stream, code, starts, lines = assemble_stream(*_stream_product(stage, how, data))
     *inputs, result = stream_areas(stream, stage.areas)
     made = {stage.result.placed.matrix.array: result}
-    return _Assembled(tuple(inputs), made, code, starts, origins(lines, stage.place, dict(stage.kernel)))
+    return _Assembled([stage], tuple(inputs), made, code, starts, origins(lines, stage.place, dict(stage.kernel)))
 
 
 def _stream_product(stage: Stage, how: Arithmetic, data: int) -> tuple[Product, fused.Epilogue | None, int]:
@@ -153,7 +157,7 @@ def check_room(content: Content, values: Mapping[str, int]) -> None:
     # A stream needs room for its blocks alone.
     if is_streamed(stages, data):
         check_stream(*_stream_product(stages[0], content.how, data))
-    elif page_areas(stages, (), first_array(stages, data)) is None:
+    elif page_stages(stages, (), first_array(stages, data)) is None:
         place_areas((area for s in stages for area in s.areas), first_array(stages, data))
 
 
@@ -186,6 +190,8 @@ def _stage_parts(
 
 def _fused_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
     left, right, *arrays, result = at
+    # The formula's arrays have the columns of the result.
+    arrays = [place + _block_offset(stage, area) for place, area in zip(arrays, stage.reads[2:], strict=True)]
     return fused.threads(_product(stage, how, (left, right, result)), _epilogue(stage, how, arrays, scalars))
 
 
@@ -197,11 +203,19 @@ def _epilogue(stage: Stage, how: Arithmetic, arrays: Sequence[int], scalars: int
 def _product(stage: Stage, how: Arithmetic, at: Sequence[int]) -> Product:
     rows, columns, depth = _tile_counts(stage)
     packed, sums, (left, right, result) = how.accumulated, how.sums, at
+    result += _block_offset(stage, stage.result)
     narrow = sums if sums.width < packed.width else None
     turned = isinstance(stage.arranged, Multiplied) and stage.arranged.turned
     return Product(
         rows, columns, depth, left, right, result, how.factors, packed, how.dest, how.fidelity, turned, narrow
     )
+
+
+def _block_offset(stage: Stage, area: Area) -> int:
+    """Bytes in front of the columns of tiles that a block computes, in an area of all columns."""
+    if stage.block is None:
+        return 0
+    return stage.block.first * tiles.tile_count(area.placed.extents[0]) * tiles.tile_pitch(area.placed.width)
 
 
 def _elementwise_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
@@ -241,7 +255,8 @@ def _tile_counts(stage: Stage) -> tuple[int, ...]:
     if isinstance(stage.arranged, Multiplied):
         left = stage.reads[0].placed
         extents = *extents, left.extents[1]
-    return tuple(map(tiles.tile_count, extents))
+    counts = tuple(map(tiles.tile_count, extents))
+    return counts if stage.block is None else (counts[0], stage.block.columns, *counts[2:])
 
 
 def _stage_facts(stage: Stage) -> StageFacts:

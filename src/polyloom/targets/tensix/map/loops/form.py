@@ -47,6 +47,7 @@ from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracle
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs, program_outputs
 from polyloom.targets.tensix.map.phases.alternatives import Alternatives, combine_oracles, lack_of_room
 from polyloom.targets.tensix.map.phases.form import computes_in_32_bits, nest_oracles, phases_content, phases_oracles
+from polyloom.targets.tensix.map.phases.refusals import combine_refusals, has_mixed_types, refuse_loops
 from polyloom.targets.tensix.options import FP32, Dest, Name
 from polyloom.targets.tensix.words.arrays.area import END, NARROW, element_format
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, element_format_name
@@ -57,7 +58,7 @@ from polyloom.transform.stages.abilities import Abilities
 from polyloom.transform.stages.array_formulas import array_formulas
 from polyloom.transform.stages.array_recomputation import recomputed_formulas
 from polyloom.transform.stages.array_statements import straighten
-from polyloom.transform.stages.integers.carry import EXACT, Carrier
+from polyloom.transform.stages.integers.carried_terms import EXACT, Carrier
 from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.nest import sums_products
 from polyloom.transform.stages.recognize import recognize_stage
@@ -103,19 +104,22 @@ def _load(written: Written, place: Any, options: Any) -> Subject:
         if reason is None:
             return found
     except Unlike as lack:
-        reason = input_error("PL1230", lack.message, span=lack.span, help=FORMS)
-    if not any(isinstance(each, For) for each in arrays.body):
+        reason = input_error("PL1230", lack.message, span=lack.span or arrays.span, help=FORMS)
+    except PolyloomError as error:
+        # Integers that stages do not carry may be carried by phases, whose sums are not rounded.
+        if not has_mixed_types(function.nest) or options.fidelity != _FIDELITY:
+            raise
+        reason = error
+    try:
+        if any(isinstance(each, For) for each in arrays.body):
+            # Loops around array statements may still be stages, by their dependences, or phases, which take less room.
+            return _load_loops(written, options)
         # Array statements in a row have shown what they are. Their equations would say no more, and take minutes.
         if not computes_in_32_bits(function.nest, options):
             raise reason
         return _load_nest(function, arrays, written, options)
-    try:
-        # Loops around array statements may still be stages, by their dependences, or phases, which take less room.
-        return _load_loops(written, options)
     except PolyloomError as error:
-        if error.diagnostics[0].code != "PL1230":
-            raise
-        raise reason from None
+        raise error if error is reason else combine_refusals(function.nest, reason, error) from None
 
 
 def _load_phases(
@@ -181,7 +185,7 @@ def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -
         except Unlike as lack:
             reasons.append(lack)
     # What the first form lacks is what the source says.
-    raise reasons[0]
+    raise reasons[1]
 
 
 def _carrier(options: Any) -> Carrier | None:
@@ -253,7 +257,10 @@ def _select_form(source: Source, options: Any, watch: Watch | None) -> tuple[Any
     except Unlike as lack:
         if source.nest is None:
             raise input_error("PL1230", lack.message, span=lack.span, help=FORMS) from None
-        vectors = phases_content(source.nest, options)
+        try:
+            vectors = phases_content(source.nest, options)
+        except PolyloomError as error:
+            raise refuse_loops(source.nest, lack.message, error) from None
         return vectors, phases_oracles(source, vectors)
     oracles = _loop_oracles(source, content)
     if content.views is None or source.nest is None or not computes_in_32_bits(source.nest, options):

@@ -31,9 +31,11 @@ from polyloom.targets.tensix.map.loops.vector import evaluate, formula_error
 from polyloom.targets.tensix.map.oracle.nest_outputs import argument_arrays
 from polyloom.targets.tensix.words.arrays.elements import to_vectors
 from polyloom.transform.parallel.lane_interpreter import interpret_lanes
+from polyloom.transform.stages.integers.ranges import CARRIED
 
 Array = NDArray[Any]
 Function = Callable[..., Any]
+_CONVERSIONS: Final = tuple(f"to_{kind}" for kind in CARRIED)
 _COMPARISONS: Final = ("lt", "le", "eq", "ne", "ge", "gt")
 
 
@@ -84,6 +86,11 @@ def _operation_formula(operation: str, dtype: ElementType) -> Pointwise:
     term = Apply(operation, leaves)
     if operation in _COMPARISONS:
         term = Apply("select", (term, Number(1), Number(0)))
+    if operation in _CONVERSIONS:
+        # The integer of a float is a float here, and the conversion back nothing.
+        term = Apply("to_f32", (term,))
+    if operation == "to_f32":
+        term = leaves[0]
     if operation == "select":
         term = Apply("select", (Apply("ne", (leaves[0], Number(0))), *leaves[1:]))
     types: dict[str, ElementType] = dict.fromkeys((*names, "r"), dtype)

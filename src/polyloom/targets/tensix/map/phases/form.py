@@ -28,6 +28,7 @@ from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.transform.parallel.integer_promotion import promote_integers
 from polyloom.transform.parallel.library_calls import recover_calls
+from polyloom.transform.stages.integers.carry_nest import carry_nest_integers
 
 
 def phases_content(nest: Nest, options: Any) -> Content:
@@ -35,7 +36,10 @@ def phases_content(nest: Nest, options: Any) -> Content:
     library are the unit's own. Errors: PL1232 for types and formats
     that do not fit.
     """
-    nest = promote_integers(recover_calls(nest), NARROW)
+    nest = recover_calls(nest)
+    carried = carry_nest_integers(nest)
+    # What is carried has conversions of floats to narrow integers, which the vector unit does as they are.
+    nest = carried if carried is not nest else promote_integers(nest, NARROW)
     kinds = {storage.dtype for storage in nest.storage}
     if kinds not in ({"f32"}, {"i32"}):
         raise _mixed_types_error(nest.storage)

@@ -231,9 +231,8 @@ def _is_array(note: Note, name: str, shape: tuple[int, ...], *, is_input: bool) 
         return extents == shape
     found, signature = note.signature.argument(name), note.signature
     # The two types of the tile's formulas, as NumPy writes them in little-endian order; narrow integers lie as INT32,
-    # arrays of them beside floats as floats.
-    narrow = NARROW if note.how.format == "i8" or (is_input and shape) else ()
-    if found is None or signature.sizes or type_name(found.dtype) not in ("f32", "i32", *narrow):
+    # beside floats as floats.
+    if found is None or signature.sizes or type_name(found.dtype) not in ("f32", "i32", *NARROW):
         return False
     # An extent of 1 is no dimension of a stage.
     own = found.extents({}) if is_input else _drop_ones(found.extents({}))

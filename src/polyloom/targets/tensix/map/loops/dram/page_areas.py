@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from polyloom.targets.tensix.map.loops.fused.plan import Stage
+from polyloom.targets.tensix.map.loops.fused.plan import ColumnBlock, Stage
 from polyloom.targets.tensix.map.loops.stream_movers import await_packets, packet_count, start_read
 from polyloom.targets.tensix.map.loops.thread import Lines
 from polyloom.targets.tensix.words.arrays.area import END, Area, Key
@@ -68,7 +68,8 @@ def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) ->
         }
         found = _fit(areas, spans, made, first)
         if found is not None:
-            return _placed_area(areas, uses, made, found, ahead)
+            blocks = {stage.reads[1].key: stage.block for stage in stages if stage.block is not None}
+            return _placed_area(areas, uses, blocks, made, found, ahead)
     return None
 
 
@@ -97,19 +98,28 @@ def _fit(
 
 
 def _placed_area(
-    areas: dict[Key, Area], uses: dict[Key, list[int]], made: Collection[Key], found: dict[Key, int], ahead: int
+    areas: dict[Key, Area],
+    uses: dict[Key, list[int]],
+    blocks: dict[Key, ColumnBlock],
+    made: Collection[Key],
+    found: dict[Key, int],
+    ahead: int,
 ) -> Paged:
     where = {key: replace(area, placed=replace(area.placed, address=found[key])) for key, area in areas.items()}
-    inputs, loads, at = list[Area](), list[Load](), 0
+    inputs, loads, at = dict[Key, Area](), list[Load](), 0
     for key in sorted((key for key in areas if key not in made), key=lambda each: uses[each][0]):
-        placed = areas[key].placed
-        rows, columns = map(tile_count, placed.extents)
-        pitch = -(-placed.size // FLIT) * FLIT
-        whole = Blocks(rows, columns, pitch)
-        inputs.append(replace(areas[key], placed=replace(placed, address=at, blocks=whole)))
-        loads.append(Load(uses[key][0], at, found[key], placed.size))
-        at += pitch
-    return Paged(tuple(inputs), where, tuple(loads), ahead)
+        block = blocks.get(key)
+        area = areas[key] if block is None else block.whole
+        if area.key not in inputs:
+            rows, columns = map(tile_count, area.placed.extents)
+            pitch = -(-area.placed.size // FLIT) * FLIT
+            whole = Blocks(rows, columns, pitch)
+            inputs[area.key] = replace(area, placed=replace(area.placed, address=at, blocks=whole))
+            at += pitch
+        before = 0 if block is None else block.first * tile_count(area.placed.extents[0])
+        source = inputs[area.key].placed.address + before * tile_pitch(area.placed.width)
+        loads.append(Load(uses[key][0], source, found[key], areas[key].placed.size))
+    return Paged(tuple(inputs.values()), where, tuple(loads), ahead)
 
 
 def read_arguments(paged: Paged, stages: int, meeting: int) -> Lines:

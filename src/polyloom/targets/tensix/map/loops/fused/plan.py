@@ -37,9 +37,21 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnBlock:
+    """Column block of a product, which alone a stage computes: `columns` of tiles from the `first` on, of a right
+    factor whose `whole` lies in DRAM.
+    """
+
+    first: int
+    columns: int
+    whole: Area
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """A stage with the areas that it reads and computes, of a formula the operations and the sums that it reads in Dst,
-    and when it is compiled the words of a vector with their places.
+    and when it is compiled the words of a vector with their places. Of a column block, `reads` has the block, and
+    `result` is the whole result.
     """
 
     arranged: Arranged
@@ -48,6 +60,7 @@ class Stage:
     result: Area
     sums: str = ""
     kernel: tuple[tuple[int, Place], ...] = ()
+    block: ColumnBlock | None = None
 
     @property
     def place(self) -> Place:
