@@ -4,7 +4,7 @@ the model does in each, computed once.
 
 Programs are random ones, some with a changed byte, and some with a property that random ones lack: they begin late, or
 a bank that reads leaves its window, reads two words in one step, or reads too late; the first unit lacks an operation,
-or no unit has a program.
+no unit has a program, or steps end before the units.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _random_files(circuit: Circuit, seeds: Iterable[int], changes: int) -> Itera
 
 def _special_files(circuit: Circuit, seeds: Iterable[int]) -> Iterator[tuple[bytes, Arrays]]:
     """Files of each kind, of the first programs that have a generator for it."""
-    for change in (_begin_late, _leave_window, _read_twice, _read_late, _lack_operation, _drop_programs):
+    for change in (_begin_late, _leave_window, _read_twice, _read_late, _lack_operation, _drop_programs, _end_early):
         found = 0
         for seed in seeds:
             data, inputs = random_program(circuit.machine, seed)
@@ -132,6 +132,11 @@ def _drop_programs(concrete: Concrete) -> Concrete:
     """Nothing is issued, whatever the units did before."""
     classes = tuple(replace(c, programs=((),) * len(c.programs)) for c in concrete.classes)
     return replace(concrete, classes=classes, generators=())
+
+
+def _end_early(concrete: Concrete) -> Concrete:
+    """After one step, units still run (PL0624)."""
+    return replace(concrete, controller=replace(concrete.controller, steps=1))
 
 
 def _with_reader(concrete: Concrete, change: Callable[[Generator], Generator]) -> Concrete | None:
