@@ -3,7 +3,8 @@
 the model does in each, computed once.
 
 Programs are random ones, some with a changed byte, and some with a property that random ones lack: they begin late, or
-a bank that reads leaves its window, or reads two words in one step.
+a bank that reads leaves its window, reads two words in one step, or reads too late; the first unit lacks an operation,
+no unit has a program, or steps end before the units.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from polyloom.targets.tcpa.rtl.observed_runs import Fault, ObservedRun, compare
 from polyloom.targets.tcpa.rtl.simulator import Simulator
 from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator
+from polyloom.targets.tcpa.words.isa import Immediate, Instruction, encode_opcode
 
 BATCHES: Final = ((1, 0), (3, 3), (26, 3))
 """Programs that are tried one batch after another, and changed files of each: most changes are noticed at once, and a
@@ -81,7 +83,7 @@ def _random_files(circuit: Circuit, seeds: Iterable[int], changes: int) -> Itera
 
 def _special_files(circuit: Circuit, seeds: Iterable[int]) -> Iterator[tuple[bytes, Arrays]]:
     """Files of each kind, of the first programs that have a generator for it."""
-    for change in (_begin_late, _leave_window, _read_twice):
+    for change in (_begin_late, _leave_window, _read_twice, _read_late, _lack_operation, _drop_programs, _end_early):
         found = 0
         for seed in seeds:
             data, inputs = random_program(circuit.machine, seed)
@@ -111,6 +113,30 @@ def _read_twice(concrete: Concrete) -> Concrete | None:
         return replace(reader, domain=(point, whole))
 
     return _with_reader(concrete, overlap)
+
+
+def _read_late(concrete: Concrete) -> Concrete | None:
+    """A generator reads after elements have popped: their FIFO is empty, but something drives it (PL0611)."""
+    return _with_reader(concrete, lambda reader: replace(reader, delay=reader.delay + _LATE))
+
+
+def _lack_operation(concrete: Concrete) -> Concrete:
+    """The first instruction of the first unit, which never moves, is a move: the unit lacks it (PL0618)."""
+    moves = Instruction(encode_opcode("move", "i32"), (), (Immediate(1),))
+    first, *others = concrete.classes
+    (_, *rest), *units = first.programs
+    return replace(concrete, classes=(replace(first, programs=((moves, *rest), *units)), *others))
+
+
+def _drop_programs(concrete: Concrete) -> Concrete:
+    """Nothing is issued, whatever the units did before."""
+    classes = tuple(replace(c, programs=((),) * len(c.programs)) for c in concrete.classes)
+    return replace(concrete, classes=classes, generators=())
+
+
+def _end_early(concrete: Concrete) -> Concrete:
+    """After one step, units still run (PL0624)."""
+    return replace(concrete, controller=replace(concrete.controller, steps=1))
 
 
 def _with_reader(concrete: Concrete, change: Callable[[Generator], Generator]) -> Concrete | None:

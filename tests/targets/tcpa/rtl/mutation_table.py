@@ -96,10 +96,11 @@ def _shared_verdicts(bench: Bench, chosen: Sequence[Mutation], read: Reading) ->
             yield chosen[number], bench.notices(shared)
     for number, mutation in enumerate(chosen):
         if number not in numbers:
-            yield mutation, _is_noticed_alone(bench, read({**texts, mutation.file: mutation.text}))
+            yield mutation, is_noticed_alone(bench, read({**texts, mutation.file: mutation.text}))
 
 
-def _is_noticed_alone(bench: Bench, texts: Mapping[str, str]) -> bool:
+def is_noticed_alone(bench: Bench, texts: Mapping[str, str]) -> bool:
+    """Whether a circuit of these texts differs from the model in a build of its own."""
     with temporary.temporary_folder() as folder:
         try:
             built = build_simulator(bench.circuit, folder, 0, replaced=texts)

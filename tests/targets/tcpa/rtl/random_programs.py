@@ -268,13 +268,19 @@ class _Maker:
             element.programs[unit].append(made)
 
     def _drain(self, element: _Element, unit: int, cycle: int, popped: set[Fifo]) -> Instruction:
-        for key, fifo in element.fifos.items():
+        functional = self.machine.units[unit]
+        for key, fifo in element.fifos.items() if element.free[unit] <= cycle else ():
             if fifo.waiting and fifo.waiting[0][0] <= cycle and key not in popped:
                 dtype = fifo.waiting[0][1]
-                if ("move", dtype) in self.machine.units[unit].latencies:
+                if ("move", dtype) in functional.latencies:
                     self._pop(element, key, cycle, popped)
+                    self._keep_busy(element, unit, cycle + functional.latencies["move", dtype])
                     return Instruction(encode_opcode("move", dtype), (), (Register(*key),))
         return Instruction()
+
+    def _keep_busy(self, element: _Element, unit: int, until: int) -> None:
+        if not self.machine.units[unit].pipelined:
+            element.free[unit] = until
 
     def _pop(self, element: _Element, key: Fifo, cycle: int, popped: set[Fifo]) -> None:
         element.fifos[key].stays.append((element.fifos[key].waiting.pop(0)[0], cycle))
@@ -287,8 +293,7 @@ class _Maker:
         moved: list[tuple[str, ElementType]] = [("move", self.arrays[n].dtype) for n in forced]
         operation, dtype = self.random.choice(moved or list(functional.latencies))
         opcode, cycles = encode_opcode(operation, dtype), functional.latencies[operation, dtype]
-        if not functional.pipelined:
-            element.free[unit] = cycle + cycles
+        self._keep_busy(element, unit, cycle + cycles)
         sources = tuple(
             self._source(element, source_type(opcode, n), cycle, popped, operation, n)
             for n in range(_BY_NAME[operation].arity)

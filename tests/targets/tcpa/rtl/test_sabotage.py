@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
-from tests.targets.tcpa.rtl.conftest import tiny_circuit
+from tests.targets.tcpa.rtl.conftest import FLOATS, TINY, tiny_circuit
 from tests.targets.tcpa.rtl.mutant_equivalence import is_equivalent
-from tests.targets.tcpa.rtl.mutation_table import build_benches, sample, verdicts
+from tests.targets.tcpa.rtl.mutation_table import build_benches, is_noticed_alone, sample, verdicts
 from tests.targets.tcpa.rtl.mutations import Mutation, mutations
 
 from polyloom.targets.tcpa.rtl.verilog_files import verilog_files
@@ -27,8 +28,8 @@ def test_every_module_has_mutations() -> None:
 EQUIVALENT = (
     ("element.v", "read_twice = 1;", "any number of units may read a general register"),
     ("element.v", "fault = 1;", "the lowest bit is always assigned after it"),
-    ("lane.v", "assign quotient = 1;", "a lane without a divider never takes it"),
-    ("lane.v", "assign float_quotient = 1;", "a lane without a divider of floats never takes it"),
+    ("element.v", "results = 1;", "a result counts where a lane writes it"),
+    ("alu.v", "wire signed [WORD-1:0] word = ~a;", "no unit has an operation that takes it"),
 )
 """Changed lines that mean the same: the reason."""
 
@@ -51,6 +52,17 @@ def test_equivalent_mutants_are_the_same_circuit(file: str, shown: str, reason: 
 def test_another_circuit_is_no_equivalent_mutant(file: str, shown: str) -> None:
     _skip_without_yosys()
     assert not is_equivalent(tiny_circuit(), _mutation(file, shown))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", [TINY, FLOATS], ids=lambda p: p.stem)
+def test_unknown_values_do_not_count(path: Path) -> None:
+    """Where the text says x, any value will do (IEEE 1364-2001, 3.1): Verilator takes zeros, and ones do as well."""
+    (bench,) = build_benches([path])
+    texts = verilog_files(bench.circuit)
+    ones = {name: text.replace("'bx;", "~0;") for name, text in texts.items()}
+    assert ones != texts
+    assert not is_noticed_alone(bench, ones)
 
 
 def _mutation(file: str, shown: str) -> Mutation:

@@ -37,7 +37,7 @@ NO_PROGRAM: Final = 255
 """Part of an instruction that says that the unit has none (verilog/unit.v)."""
 DOMAIN, NO_READER = 2, 5
 """Units of addresses of generators and of the controller: convex sets; that nothing reads the bank (verilog/bank.v)."""
-EXTENTS: Final = {1: 1, 3: 0xFFFFFFFF}
+EXTENTS: Final = {1: 0, 3: 0xFFFFFFFF}
 """Extents of generators and of the controller that are not loaded, by their unit of addresses (verilog/odometer.v)."""
 NOTHING: Final = 1 << 31
 """Source of a sink that nothing drives (verilog/wrapper.v)."""

@@ -9,8 +9,9 @@ module controller #(
     input [7:0] load_part, input [31:0] load_word, input [31:0] interval, input on,
     output step, output past, output [SIGNALS-1:0] signals
 );
-    reg finished;
-    reg [31:0] steps, left;
+    reg [31:0] steps;
+    // Steps that are left; -1, behind the pulse that is past them, ends all.
+    reg [32:0] left;
     reg [SIGNALS-1:0] held;
     wire [SIGNALS-1:0] now;
     wire [DIMS*DIGIT-1:0] digits;
@@ -19,7 +20,7 @@ module controller #(
     genvar s;
     pacer pacer (
         .clk(clk), .reset(reset), .load(scalar && load_at == 1), .load_word(load_word), .interval(interval),
-        .on(on && !finished),
+        .on(on && !left[32]),
         .pulse(step));
     odometer #(.OPEN(1)) odometer (
         .clk(clk), .clear(clear), .reset(reset), .load(load && load_kind == 5 && load_unit == 3), .load_at(load_at),
@@ -36,8 +37,6 @@ module controller #(
     assign past = left == 0;
     assign signals = step ? now : held;
     always @(posedge clk) begin
-        if (reset) finished <= 0;
-        else if (step && past) finished <= 1;
         if (scalar && load_at == 4) steps <= load_word;
         if (reset) left <= steps;
         else if (step) left <= left - 1;

@@ -49,7 +49,7 @@ module domain #(
     always @* begin
         any = 0;
         two = 0;
-        contains = 0;
+        contains = 'bx;
         for (s = 0; s < SETS; s = s + 1)
             if (step && needs[s*(HALVES+1)]) begin
                 contains = (needs[s*(HALVES+1)+:HALVES+1] & outside) == 0;

@@ -85,22 +85,15 @@ module element #(
     wire [FIFOS-1:0] popped = read[REGISTERS-1:RD];
 
 `ifdef SYNTHESIS
-    // Of each destination, the set of lanes that write it, which has one at most.
-    reg [LANES*DEST-1:0] writers;
-    reg [DEST-1:0] taken;
-    integer d;
-    always @* begin
-        taken = 0;
-        // Of two lanes that write one register the last one does.
-        for (n = LANES - 1; n >= 0; n = n - 1) begin
-            for (d = 0; d < DEST; d = d + 1) writers[LANES*d+n] = written[n][d] & ~taken[d];
-            taken = taken | written[n];
-        end
-    end
     generate
         for (f = 0; f < DEST; f = f + 1) begin : results
+            // Lanes that write the destination: one at most, for of two the next cycle has a fault.
+            wire [LANES-1:0] writers;
+            for (l = 0; l < LANES; l = l + 1) begin : lane_writes
+                assign writers[l] = written[l][f];
+            end
             selector #(.COUNT(LANES), .WIDTH(WORD), .INDEX(1)) selector (
-                .chosen(writers[LANES*f+:LANES]), .index(1'b0), .words(value), .word(result[WORD*f+:WORD]));
+                .chosen(writers), .index(1'b0), .words(value), .word(result[WORD*f+:WORD]));
         end
     endgenerate
 `else

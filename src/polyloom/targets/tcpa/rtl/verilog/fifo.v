@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A token FIFO whose memory is read one cycle ahead, as block RAM is; a token that enters an empty FIFO goes by, so that
-// what the memory gives for a word that is being written does not count.
+// what the memory gives for a word that is being written does not count. The head of an empty FIFO does not count either.
 module fifo #(
 `include "machine.vh"
 ) (
@@ -19,7 +19,6 @@ module fifo #(
             count <= 0;
             first <= 0;
             free <= 0;
-            passed <= 0;
         end else if (push || pop || passed) begin
             if (push) memory[free] <= in;
             if (push) free <= free + 1;

@@ -33,12 +33,12 @@ module lane #(
             divider #(.LATENCY(LATENCY)) divider (
                 .clk(clk), .start(hit), .opcode(opcode), .a(a), .b(b), .result(quotient));
         else
-            assign quotient = 0;
+            assign quotient = 'bx;
         if (FLOAT_DIVIDES)
             float_divider #(.LATENCY(LATENCY), .ROOTS(ROOTS)) float_divider (
                 .clk(clk), .start(hit), .active(float_active), .root(is_root), .a(a), .b(b), .result(float_quotient));
         else
-            assign float_quotient = 0;
+            assign float_quotient = 'bx;
         if (LATENCY == 1) begin : at_once
             assign float_active = hit;
             assign busy = 0;
@@ -50,7 +50,8 @@ module lane #(
             localparam LATER = LATENCY > 2 ? LATENCY - 2 : 1;
             reg [(LATENCY-1)*DEST-1:0] destinations;
             reg [LATER*WORD-1:0] results;
-            assign float_active = hit && float_divides || |(valid & by_float_division);
+            wire moving = hit || |valid;
+            assign float_active = moving;
             assign busy = BLOCKING && |valid;
             assign done = valid[LATENCY-2];
             assign written = done ? destinations[(LATENCY-2)*DEST+:DEST] : 0;
@@ -60,7 +61,7 @@ module lane #(
             always @(posedge clk)
                 if (reset)
                     valid <= 0;
-                else if (hit || |valid) begin
+                else if (moving) begin
                     valid <= {valid, hit};
                     by_division <= {by_division, divides};
                     by_float_division <= {by_float_division, float_divides};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The digits of a step, innermost first. In a step, `grows` names the digit that counts up, below which all become 0. An
-// extent that is not loaded has no end where OPEN, else it is 1.
+// extent that is not loaded has no end where OPEN, else its digit stays 0.
 module odometer #(
 `include "machine.vh"
     , parameter OPEN = 0
@@ -9,12 +9,11 @@ module odometer #(
     output reg [DIMS*DIGIT-1:0] digits, output reg [DIMS-1:0] grows
 );
     reg [DIMS*DIGIT-1:0] extents;
-    wire [DIGIT-1:0] one = 1;
     reg carry;
     integer m;
     always @* begin
         carry = 1;
-        grows = 0;
+        grows = 'bx;
         if (step)
         for (m = 0; m < DIMS; m = m + 1) begin
             grows[m] = carry && {1'b0, digits[DIGIT*m+:DIGIT]} + 1 < {1'b0, extents[DIGIT*m+:DIGIT]};
@@ -22,7 +21,7 @@ module odometer #(
         end
     end
     always @(posedge clk)
-        if (clear) extents <= OPEN ? {DIMS*DIGIT{1'b1}} : {DIMS{one}};
+        if (clear) extents <= {DIMS*DIGIT{OPEN != 0}};
         else if (load)
             for (m = 0; m < DIMS; m = m + 1)
                 if (load_at == m) extents[DIGIT*m+:DIGIT] <= load_word[DIGIT-1:0];

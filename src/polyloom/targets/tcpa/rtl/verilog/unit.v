@@ -36,11 +36,9 @@ module unit #(
     assign read = a | b | c;
     assign read_twice = a & b | (a | b) & c;
 
-    always @* begin
-        code = 0;
+    always @*
         for (n = 0; n < FLAGS; n = n + 1)
             code[n] = signals[word[32*SELECT+8*n+:8]];
-    end
 
     generate
         for (p = 0; p < 3; p = p + 1) begin : sources
@@ -54,7 +52,7 @@ module unit #(
                     .chosen(own), .index(index), .words(registers), .word(register));
                 assign operands[WORD*p+:WORD] = issue && is_immediate ? immediate : register;
             end else
-                assign operands[WORD*p+:WORD] = 0;
+                assign operands[WORD*p+:WORD] = 'bx;
         end
     endgenerate
     // Programs are loaded before they run.

@@ -23,14 +23,14 @@ module float_alu #(
                 .enable(enable && (multiplies || operation == 1 || operation == 2)), .a(a), .b(factor), .c(addend),
                 .result(sum));
         else
-            assign sum = 0;
+            assign sum = 'bx;
         if (TO_INTEGER)
             float_to_integer #(.EXP(EXP), .MAN(MAN)) to_integer (
                 .a(a), .nearest(operation == 36), .is_signed(operation < 29 || operation == 36),
                 .bits(operation == 26 || operation == 29 ? 6'd8 : operation == 27 || operation == 30 ? 6'd16 : 6'd32),
                 .result(whole));
         else
-            assign whole = 0;
+            assign whole = 'bx;
         if (FROM_INTEGER) begin : from_integer
             wire negative = is_signed && integer_word[31];
             // A place more, so that the lowest bit is none of the number.
@@ -38,7 +38,7 @@ module float_alu #(
             float_round #(.EXP(EXP), .MAN(MAN), .WIDTH(33)) round (
                 .sign(negative), .significand(operation == 33 ? magnitude : 33'd0), .exponent(-16'sd1), .word(converted));
         end else
-            assign converted = 0;
+            assign converted = 'bx;
     endgenerate
 
     wire [EXP+MAN-1:0] magnitude_a = a[EXP+MAN-1:0], magnitude_b = b[EXP+MAN-1:0];

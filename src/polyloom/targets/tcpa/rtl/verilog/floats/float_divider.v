@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Restoring division and square root (Handbook of Floating-Point Arithmetic, 2nd ed., 8.6 and 8.7, in radix 2) of a blocking
 // lane: in each of LATENCY cycles as many bits as needed, all of them in one cycle where LATENCY is 1. `result` holds in
-// the last of the cycles, in all of which `active` is 1.
+// the last of the cycles, in all of which `active` is 1: a simulator computes nothing in others.
 module float_divider #(
     parameter EXP = 8, parameter MAN = 23, parameter LATENCY = 1, parameter ROOTS = 1
 ) (
@@ -64,8 +64,8 @@ module float_divider #(
         radicand = !start ? kept_radicand : pairs[0] ? {digits_a, 1'b0} : {1'b0, digits_a};
         rest = !start ? kept_rest : is_root ? 0 : digits_a;
         quotient = start ? 0 : kept_quotient;
-        trial = 0;
-        if (!active) {rest, quotient} = 0;
+        trial = 'bx;
+        if (!active) {rest, quotient} = 'bx;
         else
         for (m = 0; m < BITS; m = m + 1) begin
             rest = now_root ? {rest[REST-3:0], radicand[P-:2]} : {rest[REST-2:0], 1'b0};

@@ -36,14 +36,8 @@ module float_fma #(
     reg [WIDTH-1:0] addend, lost;
     reg [WIDTH:0] x, z, difference, sum;
     always @* begin
-        product = 0;
-        {unit, addend_unit, right, sum_unit} = 0;
-        {far, less} = 0;
-        {addend, lost} = 0;
-        x = 0;
-        z = 0;
-        difference = 0;
-        sum = 0;
+        {product, unit, addend_unit, right, far, addend, lost, x, z, difference} = 'bx;
+        {sum, sum_unit, less} = 'bx;
         // A simulator computes nothing in cycles without such an operation.
         if (enable) begin
             product = MULTIPLIES ? part_a * {{P{1'b0}}, part_b} : part_a;

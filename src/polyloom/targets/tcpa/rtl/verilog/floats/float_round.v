@@ -18,11 +18,7 @@ module float_round #(
     assign word = {sign, magnitude};
     always @* begin
         zeros = ALL;
-        {most, left, right, field} = 0;
-        {below, guard, rest, up} = 0;
-        {kept, lost} = 0;
-        moved = 0;
-        packed = 0;
+        {most, left, right, below, kept, lost, moved, guard, rest, up, field, packed} = 'bx;
         magnitude = 0;
         // A simulator computes nothing for 0, which a unit has in most cycles.
         if (significand != 0) begin

@@ -14,7 +14,9 @@ module float_to_integer #(
         .word(a), .sign(sign), .exponent(exponent), .significand(significand), .is_zero(is_zero),
         .is_infinite(is_infinite), .is_nan(is_nan));
     wire tiny = above < -1, huge = above > 31 || is_infinite;
-    wire [MAN+33:0] shifted = {33'b0, significand} << (tiny || huge ? 16'sd0 : above + 16'sd1);
+    // Of a number that is tiny or huge any place will do.
+    wire [5:0] places = above + 16'sd1;
+    wire [MAN+33:0] shifted = {33'b0, significand} << places;
     wire [32:0] whole = tiny ? 0 : shifted[MAN+33:MAN+1];
     wire up = nearest && !tiny && shifted[MAN] && (|shifted[MAN-1:0] || whole[0]);
     wire [32:0] rounded = whole + up;
