@@ -38,6 +38,7 @@ from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays, program_signature
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
+from polyloom.targets.tensix.map.loops.half.selection import HALF_WIDTH, select_half_functions
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS
@@ -288,6 +289,8 @@ def _select_stages(program: Program, options: Any, views: Views | None = None) -
         for s in program.stages
         if isinstance(s, Formula) and not isinstance(s, Fold)
     }
+    if element_format(how).width == HALF_WIDTH:
+        formulas = {name: select_half_functions(formula) for name, formula in formulas.items()}
     arranged = assign_layouts(program)
     return Content(program, arranged, formulas, how, views, fuse_epilogues(arranged, formulas, program, how))
 

@@ -16,7 +16,8 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, ROUNDINGS, library_function
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, PROGRAMS, QUOTIENT, ROUNDINGS, library_function
+from polyloom.targets.tensix.map.loops.half.functions import DIVIDE, HALF, RECIPROCAL
 from polyloom.targets.tensix.map.loops.integers.operations import (
     INTEGER_OPERATIONS,
     SELECT_UNSIGNED,
@@ -99,7 +100,7 @@ def _load_source(b: Builder, source: Source, loads: Sequence[Load]) -> Value:
 
 
 def _apply_step(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
-    if step.name in (*FUNCTIONS, *ROUNDINGS, QUOTIENT):
+    if step.name in PROGRAMS:
         return library_function(lanes, step.name, *operands)
     if step.name in INTEGER_OPERATIONS:
         return integer_operation(lanes, step.name, *operands)
@@ -170,10 +171,12 @@ def _step_error(step: Step, operands: Sequence[Error], adding: float | None) -> 
     if adding is None and step.name in (*_PRODUCTS, *_SUMS):
         return operation_error(step.name, operands, is_fused=step.is_fused)
     adding = adding or ADDING
-    if step.name in FUNCTIONS:
+    if step.name.removesuffix(HALF) in FUNCTIONS:
         return function_errors.function_error(step.name, a, of_a)
-    if step.name == QUOTIENT:
-        return function_errors.quotient_error((a, of_a), rest[0])
+    if step.name == RECIPROCAL:
+        return function_errors.quotient_error((1.0, 0.0), (a, of_a), is_half=True)
+    if step.name in (QUOTIENT, DIVIDE):
+        return function_errors.quotient_error((a, of_a), rest[0], is_half=step.name == DIVIDE)
     if step.name in ROUNDINGS:
         return function_errors.rounding_error(step.name, a, of_a)
     if step.name in _PRODUCTS:
