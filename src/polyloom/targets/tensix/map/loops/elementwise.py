@@ -40,15 +40,15 @@ from polyloom.targets.tensix.map.loops.thread import (
     shared_configuration,
     thread_configuration,
 )
+from polyloom.targets.tensix.map.loops.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.vector import ADVANCES, SLOT
 from polyloom.targets.tensix.source.allocate.replay import SLOTS
+from polyloom.targets.tensix.source.lower.literals import literal_loads
 from polyloom.targets.tensix.words.arrays import tiles
 
 # With 32-bit datums the other half of Dst is rows 256 to 511, with 16 bits half of the file stays unused.
 HALF: Final = 256
 """Rows of half of Dst, of 16 or 32 bits: four tiles."""
-VECTORS: Final = 32
-"""Of 32 elements, in a tile."""
 # After a reset lane flags are off and zero; SFPENCC 3,10 enables and sets them (page of `SFPENCC`).
 ENABLED: Final = encode_word("SFPENCC", imm12_math=3, instr_mod1=10)
 _FREE, _FILLED, _DONE = 1, 2, 4
@@ -58,8 +58,7 @@ _FREE, _FILLED, _DONE = 1, 2, 4
 class Elementwise:
     """An element-wise stage as its threads see it. `kernel` are the words of a vector; `format` is the code of datums
     in L1 and Dst, of `width` bytes; `inputs` are addresses, `scalars` that of the first scalar's word. Of the inputs
-    in `columns`, each column of `rows` tiles of the result takes the same column. `vectors` is how often the kernel
-    runs for a tile.
+    in `columns`, each column of `rows` tiles of the result takes the same column.
     """
 
     tiles: int
@@ -67,12 +66,11 @@ class Elementwise:
     result: int
     scalars: int
     scalar_count: int
-    kernel: tuple[int, ...]
+    kernel: TileKernel
     format: int
     width: int
     rows: int = 0
     columns: frozenset[int] = frozenset()
-    vectors: int = VECTORS
 
 
 def threads(p: Elementwise) -> Parts | None:
@@ -147,14 +145,19 @@ def _unpack_tile(counter: str, slot: int) -> Lines:
 
 def _compute(p: Elementwise) -> Part:
     """T1: the expander's configuration, scalars, flags enabled for all lanes, and the kernel per vector."""
-    expander, program = _replay_kernel(p) if len(p.kernel) <= SLOTS and p.vectors == VECTORS else ([], _push_kernel(p))
-    enabled = inline_words(ENABLED)
-    return Part({}, vector_steps(), VECTOR, [*expander, *load_scalars(p.scalars, p.scalar_count), *enabled, *program])
+    expander, program = _replay_kernel(p) if is_replayed(p.kernel) else ([], _push_kernel(p))
+    registers = load_registers(p.scalars, p.scalar_count, p.kernel)
+    return Part({}, vector_steps(p.kernel), VECTOR, [*expander, *registers, *inline_words(ENABLED), *program])
+
+
+def is_replayed(kernel: TileKernel) -> bool:
+    """Whether the replay buffer holds a kernel that runs several times for a tile."""
+    return len(kernel.words) <= SLOTS and kernel.walk.runs > 1
 
 
 def _replay_kernel(p: Elementwise) -> tuple[Lines, Lines]:
-    """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for 32
-    vectors."""
+    """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for
+    all vectors of a tile."""
     halves = [
         [*inline_words(_offset(half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))]
         for half in range(2)
@@ -163,19 +166,20 @@ def _replay_kernel(p: Elementwise) -> tuple[Lines, Lines]:
     return expander, [*recorded, *_alternate_halves(p, halves)]
 
 
-def record_kernel(kernel: Sequence[int]) -> tuple[Lines, Lines]:
+def record_kernel(kernel: TileKernel) -> tuple[Lines, Lines]:
     """Configuration of the MOP expander, which replays a kernel for all vectors of a tile, and its recording."""
-    replay = encode_word("REPLAY", len=len(kernel))
+    words = kernel.bare_words
+    replay = encode_word("REPLAY", len=len(words))
     # Recorded without being executed: Dst holds no input yet.
-    recorded = inline_words(encode_word("REPLAY", len=len(kernel), load_mode=1), *kernel)
-    return configure_mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), recorded
+    recorded = inline_words(encode_word("REPLAY", len=len(words), load_mode=1), *words)
+    return configure_mop([1, kernel.walk.runs, NOP, NOP, NOP, replay, NOP, replay, replay]), recorded
 
 
 def _push_kernel(p: Elementwise) -> Lines:
     """Kernel by pushing: its words stand in the program once; s6 is the SETC16 word of Dst's offset and changes from
     tile to tile.
     """
-    vectors = counted_loop("vectors", "s2", p.vectors, inline_words(*p.kernel))
+    vectors = counted_loop("vectors", "s2", p.kernel.walk.runs, inline_words(*p.kernel.bare_words))
     # XOR with the difference of both words toggles between the halves.
     body = [*push_register("s6"), "xor s6, s6, s7", *_process_tile(vectors)]
     # Both words are SETC16 of one register and differ in the offset alone.
@@ -204,9 +208,18 @@ def _process_tile(vectors: Lines) -> Lines:
     ]
 
 
-def vector_steps() -> dict[int, int]:
-    """Configuration of the address mode behind whose stores the counter of Dst goes on to the next vector."""
-    return thread_configuration(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
+def vector_steps(kernel: TileKernel) -> dict[int, int]:
+    """Configuration of the address mode behind whose stores the counter of Dst goes on to the next vectors."""
+    return thread_configuration(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": kernel.walk.advance})
+
+
+def load_registers(address: int, count: int, kernel: TileKernel) -> Lines:
+    """Constant registers: scalars from L1, and behind them what the kernel wants."""
+    words = list[int]()
+    for number, bits in enumerate(kernel.constants, count):
+        loads = (encode_word("SFPLOADI", instr_mod0=mode, imm16=half) for mode, half in literal_loads(bits))
+        words += [*loads, encode_word("SFPCONFIG", config_dest=12 + number), encode_word("SFPNOP")]
+    return [*load_scalars(address, count), *inline_words(*words)]
 
 
 def load_scalars(address: int, count: int) -> Lines:

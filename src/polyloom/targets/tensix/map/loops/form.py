@@ -38,8 +38,8 @@ from polyloom.targets.subject import Form, Oracle, Subject, Written
 from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_arrays, program_signature
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
-from polyloom.targets.tensix.map.loops.half.selection import HALF_WIDTH, select_half_functions
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
+from polyloom.targets.tensix.map.loops.half.selection import HALF_WIDTH, select_half_functions
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS
 from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS

@@ -4,8 +4,9 @@ bits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,14 @@ class Lanes(Protocol[T]):
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """Emitter: instructions at the end of a kernel."""
+    """Emitter: instructions at the end of a kernel. `held` are the constant registers of bits that one has."""
 
     builder: Builder
+    held: Mapping[int, int] = field(default_factory=dict[int, int])
 
     def constant(self, bits: int) -> Value:
+        if bits in self.held:
+            return self.builder.call("config_read", self.held[bits])
         return self.builder.call("splat", bits)
 
     def call(self, name: str, *operands: Value | int) -> Value:
@@ -88,3 +92,38 @@ class Computed:
         else:
             truths = compare_bits(compare, condition, left, right, "wormhole")
         return np.where(truths, then, orelse)
+
+
+@dataclass(frozen=True, slots=True)
+class Interleaved(Generic[T]):
+    """Several vectors at once: what waits for a result of one has the others between. Constants are shared."""
+
+    lanes: Lanes[T]
+    count: int
+
+    def constant(self, bits: int) -> tuple[T, ...]:
+        return (self.lanes.constant(bits),) * self.count
+
+    def call(self, name: str, *operands: tuple[T, ...] | int) -> tuple[T, ...]:
+        return tuple(self.lanes.call(name, *_of_vector(operands, n)) for n in range(self.count))
+
+    def extreme(self, name: str, a: tuple[T, ...], b: tuple[T, ...]) -> tuple[T, ...]:
+        return tuple(self.lanes.extreme(name, *each) for each in zip(a, b, strict=True))
+
+    def choose(
+        self,
+        compare: str,
+        condition: int,
+        left: tuple[T, ...],
+        right: tuple[T, ...] | None,
+        then: tuple[T, ...],
+        orelse: tuple[T, ...],
+    ) -> tuple[T, ...]:
+        return tuple(
+            self.lanes.choose(compare, condition, left[n], None if right is None else right[n], then[n], orelse[n])
+            for n in range(self.count)
+        )
+
+
+def _of_vector(operands: Sequence[tuple[T, ...] | int], number: int) -> list[T | int]:
+    return [each if isinstance(each, int) else each[number] for each in operands]

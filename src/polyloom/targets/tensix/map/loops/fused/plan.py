@@ -14,7 +14,7 @@ from polyloom.passes import Watch
 from polyloom.targets.tensix.map.loops.fused.choose import element_loads, is_gainful, sum_mode
 from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, result_areas
 from polyloom.targets.tensix.map.loops.steps import Pointwise, span_place
-from polyloom.targets.tensix.map.loops.vector import kernel_words
+from polyloom.targets.tensix.map.loops.tile_kernel import UNCOMPILED, TileKernel, select_kernel
 from polyloom.targets.tensix.words.arrays.area import DATA, MEETING, Area, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
@@ -39,7 +39,7 @@ class Content:
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A stage with the areas that it reads and computes, of a formula the operations and the sums that it reads in Dst,
-    and when it is compiled the words of a vector with their places.
+    and when it is compiled its vector kernel.
     """
 
     arranged: Arranged
@@ -47,7 +47,7 @@ class Stage:
     reads: tuple[Area, ...]
     result: Area
     sums: str = ""
-    kernel: tuple[tuple[int, Place], ...] = ()
+    kernel: TileKernel = UNCOMPILED
 
     @property
     def place(self) -> Place:
@@ -112,12 +112,12 @@ def _fuse_stages(content: Content, fusions: Mapping[str, str], shapes: Mapping[s
 
 def compile_kernels(stages: Iterable[Stage], how: Arithmetic, watch: Watch | None) -> list[Stage]:
     """Stages with the words of their vector kernels; equal formulas, as those of heads are, have one kernel."""
-    known, made = dict[object, tuple[tuple[int, Place], ...]](), list[Stage]()
+    known, made = dict[object, TileKernel](), list[Stage]()
     for stage in stages:
         if stage.formula is not None:
             key = _kernel_key(stage, how)
             if key not in known:
-                known[key] = _vector_words(stage, how, watch)
+                known[key] = _vector_kernel(stage, how, watch)
             stage = replace(stage, kernel=known[key])
         made.append(stage)
     return made
@@ -132,10 +132,10 @@ def _kernel_key(stage: Stage, how: Arithmetic) -> object:
     return p.dtype, p.steps, p.value, len(p.arrays), len(p.scalars), str(loads), tuple(places)
 
 
-def _vector_words(stage: Stage, how: Arithmetic, watch: Watch | None) -> tuple[tuple[int, Place], ...]:
+def _vector_kernel(stage: Stage, how: Arithmetic, watch: Watch | None) -> TileKernel:
     assert stage.formula is not None, "products alone have no kernel"
     if not stage.sums:
-        return tuple(kernel_words(stage.formula, element_format(how).mode, watch))
+        return select_kernel(stage.formula, element_format(how).mode, watch)
     # In Dst, sums lie at the address of the vector, and arrays behind all sums.
     loads = element_loads(stage.formula, stage.sums, how)
-    return tuple(kernel_words(stage.formula, sum_mode(how), watch, loads))
+    return select_kernel(stage.formula, sum_mode(how), watch, loads)

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from polyloom.targets.tensix.map.loops.half.functions import DIVIDE, HALF, HALF_FUNCTIONS, RECIPROCAL
+from polyloom.targets.tensix.map.loops.half.functions import HALF, HALF_FUNCTIONS, RECIPROCAL
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step
 from polyloom.targets.tensix.map.loops.unit import ONE
 
