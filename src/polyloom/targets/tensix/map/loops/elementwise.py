@@ -46,9 +46,8 @@ from polyloom.targets.tensix.source.allocate.replay import SLOTS
 from polyloom.targets.tensix.source.lower.literals import literal_loads
 from polyloom.targets.tensix.words.arrays import tiles
 
-# With 32-bit datums the other half of Dst is rows 256 to 511, with 16 bits half of the file stays unused.
-HALF: Final = 256
-"""Rows of half of Dst, of 16 or 32 bits: four tiles."""
+_BYTES: Final = 1024
+"""In half of a column of Dst, which has 512 rows of 32 bits, or 1024 of 16."""
 # After a reset lane flags are off and zero; SFPENCC 3,10 enables and sets them (page of `SFPENCC`).
 ENABLED: Final = encode_word("SFPENCC", imm12_math=3, instr_mod1=10)
 _FREE, _FILLED, _DONE = 1, 2, 4
@@ -72,6 +71,16 @@ class Elementwise:
     rows: int = 0
     columns: frozenset[int] = frozenset()
 
+    @property
+    def half(self) -> int:
+        """Rows of half of Dst."""
+        return _BYTES // self.width
+
+    @property
+    def pairs(self) -> int:
+        """Slots that a step of the unpacker's counter W goes on: it ends at 7, and Dst has 16 slots of 16 bits."""
+        return 4 // self.width
+
 
 def threads(p: Elementwise) -> Parts | None:
     """Programs of T0, T1 and T2; None where there is nothing to do."""
@@ -91,15 +100,19 @@ def _unpack(p: Elementwise) -> Part:
     values = unpacker_configuration(0, p.format, p.format, p.width, first)
     # The descriptor's words may hold the bits of other fields already, so that this one is joined by or.
     values[60] |= 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
-    values |= shared_configuration(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
+    values |= shared_configuration(
+        UNP0_ADDR_BASE_REG_1_Base=4 * row,
+        UNP0_ADDR_CTRL_ZW_REG_1_Zstride=SLOT * row if p.pairs > 1 else 0,
+        UNP0_ADDR_CTRL_ZW_REG_1_Wstride=p.pairs * SLOT * row,
+    )
     base = encode_word("SETADC", CntSetMask=1, DimensionIndex=1)
-    counters = [f"s{2 + n}" for n in range(len(p.inputs))]
+    counters = [f"a{n}" for n in range(len(p.inputs))]
     halves = [
         [
             # Sync is held back, too: SEMGET must not overtake the wait.
             *inline_words(encode_word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
             *inline_words(encode_word("SEMGET", sem_sel=_FREE)),
-            *(line for n, at in enumerate(counters) for line in _unpack_tile(at, n + 4 * half)),
+            *(line for n, at in enumerate(counters) for line in _unpack_tile(p, at, n + p.half // SLOT * half)),
             *_begin_columns(p, counters),
             *inline_words(
                 encode_word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY),
@@ -134,11 +147,14 @@ def _begin_columns(p: Elementwise, counters: Sequence[str]) -> Lines:
     ]  # fmt: skip
 
 
-def _unpack_tile(counter: str, slot: int) -> Lines:
-    """Tile into its slot of Dst; the counter goes on to the next tile."""
+def _unpack_tile(p: Elementwise, counter: str, slot: int) -> Lines:
+    """Tile into its slot of Dst, which the counters W and Z choose; the counter of tiles goes on to the next one."""
+    w, z = divmod(slot, p.pairs)
     return [
         *push_register(counter),
-        *inline_words(encode_word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8), encode_word("UNPACR", Last=1)),
+        *inline_words(
+            encode_word("SETADCZW", CntSetMask=1, Ch1_Y=w, Ch1_X=z, BitMask=12), encode_word("UNPACR", Last=1)
+        ),
         f"addi {counter}, {counter}, 1",
     ]
 
@@ -159,7 +175,7 @@ def _replay_kernel(p: Elementwise) -> tuple[Lines, Lines]:
     """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for
     all vectors of a tile."""
     halves = [
-        [*inline_words(_offset(half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))]
+        [*inline_words(_offset(p, half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))]
         for half in range(2)
     ]
     expander, recorded = record_kernel(p.kernel)
@@ -183,12 +199,12 @@ def _push_kernel(p: Elementwise) -> Lines:
     # XOR with the difference of both words toggles between the halves.
     body = [*push_register("s6"), "xor s6, s6, s7", *_process_tile(vectors)]
     # Both words are SETC16 of one register and differ in the offset alone.
-    first, second = map(_offset, range(2))
+    first, second = (_offset(p, half) for half in range(2))
     return [f"li s6, {first:#x}", f"li s7, {first ^ second:#x}", *counted_loop("tiles", "s1", p.tiles, body)]
 
 
-def _offset(half: int) -> int:
-    (found,) = setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half)
+def _offset(p: Elementwise, half: int) -> int:
+    (found,) = setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=p.half * half)
     return found
 
 
@@ -246,7 +262,7 @@ def load_scalars(address: int, count: int) -> Lines:
 def _pack(p: Elementwise) -> Part:
     """T2: packs each half that is done, and frees it."""
     address, pitch = 4, 5
-    values = packer_configuration(p.format, p.width, HALF * row_bytes(p.width))
+    values = packer_configuration(p.format, p.width, p.half * row_bytes(p.width))
     set_up = [
         *set_register(address, p.result // 16 | 1 << 31),
         *set_register(pitch, tiles.tile_pitch(p.width) // 16),
