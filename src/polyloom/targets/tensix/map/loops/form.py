@@ -63,6 +63,7 @@ from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.nest import sums_products
 from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
+from polyloom.transform.stages.sum_formulas import split_sum_formulas
 from polyloom.transform.stages.system_arrays import system_arrays
 from polyloom.transform.writers import runs_in_place
 
@@ -283,6 +284,7 @@ def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
 
 def _select_stages(program: Program, options: Any, views: Views | None = None) -> Content:
     """Arithmetic, layouts and operations of stages. Raises `Unlike`."""
+    program = split_sum_formulas(program)
     how = _select_arithmetic(program, options)
     is_half = element_format(how).width == HALF_WIDTH
     formulas = {

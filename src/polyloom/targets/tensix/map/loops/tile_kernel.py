@@ -25,6 +25,8 @@ _REGISTERS: Final = (0x3F56594B, 0, 0x3F800000, 0xBF800000)
 """Bits of the constant registers L8 to L11."""
 PAIR: Final = Walk(((0,), (2,)), 4, 16)
 """Even and odd columns of four rows together."""
+ROWS: Final = Walk(((0, 2, 16, 18), (32, 34, 48, 50)), 4, 4)
+"""What is the same in all columns: four rows of both upper faces, and of both lower ones, from one vector each."""
 _PAIRS: Final = (PAIR, replace(PAIR, reloads=True))
 
 
@@ -45,11 +47,15 @@ UNCOMPILED: Final = TileKernel()
 """Of a stage before its kernel is compiled."""
 
 
-def select_kernel(p: Pointwise, mode: int, watch: Watch | None, loads: Sequence[Load] | None = None) -> TileKernel:
-    """Kernel with the fewest words for a tile, the simplest of equals. Errors: PL1280 where none fits."""
+def select_kernel(
+    p: Pointwise, mode: int, watch: Watch | None, loads: Sequence[Load] | None = None, *, has_rows: bool = False
+) -> TileKernel:
+    """Kernel with the fewest words for a tile, the simplest of equals; `has_rows`: of what is the same in all columns.
+    Errors: PL1280 where none fits.
+    """
     held = _expensive_constants(p, mode, loads)
     found = [TileKernel(tuple(kernel_words(p, mode, watch, loads)))]
-    for walk in (SINGLE, *_PAIRS) if held else _PAIRS:
+    for walk in (*((SINGLE,) if held else ()), *_PAIRS, *((ROWS,) if has_rows else ())):
         try:
             words = kernel_words(p, mode, watch, loads, walk, held)
         except PolyloomError:

@@ -23,8 +23,9 @@ from polyloom.targets.tensix.words.arrays.area import END, Area, Key
 from polyloom.targets.tensix.words.arrays.tiles import Blocks, tile_count, tile_pitch
 from polyloom.targets.tensix.words.dram_port import FLIT
 
-AHEAD: Final = (3, 2, 1, 0)
-"""Numbers of stages by which arguments may come before the stage that needs them."""
+AHEAD: Final = (32, 24, 16, 12, 8, 6, 4, 3, 2, 1, 0)
+"""Numbers of stages by which arguments may come before the stage that needs them: stages of heads are short beside the
+time that a matrix of weights takes."""
 DONE, ARRIVED = 8, 12
 """Words by which cores meet, from the barrier's on: stages that T2 has done, and stages whose arguments are there."""
 _NIU: Final = "0xffb30000"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from polyloom.ir.ssa import Place
-from polyloom.ir.stage import Program
+from polyloom.ir.stage import Product, Program
 from polyloom.passes import Watch
 from polyloom.targets.tensix.map.loops.fused.choose import element_loads, is_gainful, sum_mode
 from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, result_areas
@@ -129,7 +129,13 @@ def _kernel_key(stage: Stage, how: Arithmetic) -> object:
     assert p is not None, "products alone have no kernel"
     loads = element_loads(p, stage.sums, how) if stage.sums else None
     places = [p.place, *(span_place(step.span or p.span) for step in p.steps)]
-    return p.dtype, p.steps, p.value, len(p.arrays), len(p.scalars), str(loads), tuple(places)
+    return p.dtype, p.steps, p.value, len(p.arrays), len(p.scalars), str(loads), _has_rows(stage), tuple(places)
+
+
+def _has_rows(stage: Stage) -> bool:
+    """Whether a formula is one of sums that are the same in all columns of a tile, and of nothing else."""
+    product, formula = stage.arranged.stage, stage.formula
+    return isinstance(product, Product) and product.is_spread and formula is not None and len(formula.arrays) == 1
 
 
 def _vector_kernel(stage: Stage, how: Arithmetic, watch: Watch | None) -> TileKernel:
@@ -138,4 +144,4 @@ def _vector_kernel(stage: Stage, how: Arithmetic, watch: Watch | None) -> TileKe
         return select_kernel(stage.formula, element_format(how).mode, watch)
     # In Dst, sums lie at the address of the vector, and arrays behind all sums.
     loads = element_loads(stage.formula, stage.sums, how)
-    return select_kernel(stage.formula, sum_mode(how), watch, loads)
+    return select_kernel(stage.formula, sum_mode(how), watch, loads, has_rows=_has_rows(stage))
