@@ -48,14 +48,21 @@ UNCOMPILED: Final = TileKernel()
 
 
 def select_kernel(
-    p: Pointwise, mode: int, watch: Watch | None, loads: Sequence[Load] | None = None, *, has_rows: bool = False
+    p: Pointwise,
+    mode: int,
+    watch: Watch | None,
+    loads: Sequence[Load] | None = None,
+    *,
+    has_pairs: bool = False,
+    has_rows: bool = False,
 ) -> TileKernel:
-    """Kernel with the fewest words for a tile, the simplest of equals; `has_rows`: of what is the same in all columns.
-    Errors: PL1280 where none fits.
+    """Kernel with the fewest words for a tile, the simplest of equals. `has_pairs`: it may hold constants and take two
+    vectors at a time; `has_rows`: all columns are the same. Errors: PL1280 where none fits.
     """
     held = _expensive_constants(p, mode, loads)
     found = [TileKernel(tuple(kernel_words(p, mode, watch, loads)))]
-    for walk in (*((SINGLE,) if held else ()), *_PAIRS, *((ROWS,) if has_rows else ())):
+    pairs = (*((SINGLE,) if held else ()), *_PAIRS) if has_pairs else ()
+    for walk in (*pairs, *((ROWS,) if has_rows else ())):
         try:
             words = kernel_words(p, mode, watch, loads, walk, held)
         except PolyloomError:

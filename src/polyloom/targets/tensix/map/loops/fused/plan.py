@@ -12,6 +12,7 @@ from polyloom.ir.ssa import Place
 from polyloom.ir.stage import Product, Program
 from polyloom.passes import Watch
 from polyloom.targets.tensix.map.loops.fused.choose import element_loads, is_gainful, sum_mode
+from polyloom.targets.tensix.map.loops.half.selection import HALF_WIDTH
 from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, result_areas
 from polyloom.targets.tensix.map.loops.steps import Pointwise, span_place
 from polyloom.targets.tensix.map.loops.tile_kernel import UNCOMPILED, TileKernel, select_kernel
@@ -140,8 +141,11 @@ def _has_rows(stage: Stage) -> bool:
 
 def _vector_kernel(stage: Stage, how: Arithmetic, watch: Watch | None) -> TileKernel:
     assert stage.formula is not None, "products alone have no kernel"
+    e = element_format(how)
+    # At 32 bits, a kernel of two vectors has not been measured beside one of a single vector.
+    has_pairs = e.width == HALF_WIDTH
     if not stage.sums:
-        return select_kernel(stage.formula, element_format(how).mode, watch)
+        return select_kernel(stage.formula, e.mode, watch, has_pairs=has_pairs)
     # In Dst, sums lie at the address of the vector, and arrays behind all sums.
     loads = element_loads(stage.formula, stage.sums, how)
-    return select_kernel(stage.formula, sum_mode(how), watch, loads, has_rows=_has_rows(stage))
+    return select_kernel(stage.formula, sum_mode(how), watch, loads, has_pairs=has_pairs, has_rows=_has_rows(stage))
