@@ -16,9 +16,8 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.map.loops.functions import library_function
 from polyloom.targets.tensix.map.loops.half import functions
 from polyloom.targets.tensix.map.loops.half.selection import select_half_functions
-from polyloom.targets.tensix.map.loops.lanes import Computed
+from polyloom.targets.tensix.map.loops.lanes import ONE, Computed
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Spread, Step
-from polyloom.targets.tensix.map.loops.unit import ONE
 from polyloom.targets.tensix.map.loops.vector import kernel_words
 from polyloom.targets.tensix.map.oracle.function_errors import HALF_QUOTIENT_MISSED, LEAST, MISSED
 

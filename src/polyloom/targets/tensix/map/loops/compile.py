@@ -29,13 +29,13 @@ from polyloom.targets.tensix.map.loops.fused.plan import (
     is_streamed,
     plan_stages,
 )
+from polyloom.targets.tensix.map.loops.half.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.layout import place_areas
 from polyloom.targets.tensix.map.loops.origins import origins
 from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS, fold_words
 from polyloom.targets.tensix.map.loops.shape import Product
 from polyloom.targets.tensix.map.loops.thread import Part, Parts, assemble_thread
-from polyloom.targets.tensix.map.loops.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.vector import SINGLE
 from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.targets.tensix.map.loops.half.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.product_pack import packer_configuration, row_bytes, set_register
 from polyloom.targets.tensix.map.loops.product_unpack import unpacker_configuration
 from polyloom.targets.tensix.map.loops.shape import NOP
@@ -40,7 +41,6 @@ from polyloom.targets.tensix.map.loops.thread import (
     shared_configuration,
     thread_configuration,
 )
-from polyloom.targets.tensix.map.loops.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.vector import ADVANCES, SLOT
 from polyloom.targets.tensix.source.allocate.replay import SLOTS
 from polyloom.targets.tensix.source.lower.literals import literal_loads

@@ -39,6 +39,7 @@ from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_ar
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
+from polyloom.targets.tensix.map.loops.fused.sum_formulas import split_sum_formulas
 from polyloom.targets.tensix.map.loops.half.selection import HALF_WIDTH, select_half_functions
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS
@@ -63,7 +64,6 @@ from polyloom.transform.stages.layout_assignment import assign_layouts
 from polyloom.transform.stages.nest import sums_products
 from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
-from polyloom.transform.stages.sum_formulas import split_sum_formulas
 from polyloom.transform.stages.system_arrays import system_arrays
 from polyloom.transform.writers import runs_in_place
 

@@ -23,8 +23,7 @@ from typing import Any, Final, TypeVar
 
 from polyloom.ir.operations import ElementType
 from polyloom.targets.tensix.map.loops.half.functions import HALF_FUNCTIONS
-from polyloom.targets.tensix.map.loops.lanes import Lanes
-from polyloom.targets.tensix.map.loops.unit import (
+from polyloom.targets.tensix.map.loops.lanes import (
     GREATER,
     INFINITE,
     INTEGERS,
@@ -33,6 +32,7 @@ from polyloom.targets.tensix.map.loops.unit import (
     NORMAL,
     NOT_LESS,
     ONE,
+    Lanes,
     Unit,
     float_bits,
 )

@@ -13,9 +13,9 @@ from polyloom.ir.stage import Product, Program
 from polyloom.passes import Watch
 from polyloom.targets.tensix.map.loops.fused.choose import element_loads, is_gainful, sum_mode
 from polyloom.targets.tensix.map.loops.half.selection import HALF_WIDTH
+from polyloom.targets.tensix.map.loops.half.tile_kernel import UNCOMPILED, TileKernel, select_kernel
 from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, result_areas
 from polyloom.targets.tensix.map.loops.steps import Pointwise, span_place
-from polyloom.targets.tensix.map.loops.tile_kernel import UNCOMPILED, TileKernel, select_kernel
 from polyloom.targets.tensix.words.arrays.area import DATA, MEETING, Area, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views

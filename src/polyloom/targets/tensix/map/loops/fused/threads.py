@@ -22,6 +22,7 @@ from polyloom.targets.tensix.map.loops.elementwise import (
     vector_steps,
 )
 from polyloom.targets.tensix.map.loops.fused.choose import array_address, sum_places
+from polyloom.targets.tensix.map.loops.half.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.join import prefix_labels
 from polyloom.targets.tensix.map.loops.product import multiplier, multiply_pair, take_place
 from polyloom.targets.tensix.map.loops.product_pack import (
@@ -55,7 +56,6 @@ from polyloom.targets.tensix.map.loops.thread import (
     shared_configuration,
     thread_configuration,
 )
-from polyloom.targets.tensix.map.loops.tile_kernel import TileKernel
 from polyloom.targets.tensix.words.arrays import tiles
 
 _SLOTS, _FILLED = 4, 8

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions for results that are stored in 16 bits: as accurate as those formats, and shorter."""
+"""What is shorter where results are stored in 16 bits: functions as accurate as these formats, and vector kernels that
+take two vectors at a time."""

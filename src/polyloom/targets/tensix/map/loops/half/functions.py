@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from polyloom.targets.tensix.map.loops.unit import Unit
+from polyloom.targets.tensix.map.loops.lanes import Unit
 
 T = TypeVar("T")
 HALF: Final = "_half"

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 
 from polyloom.targets.tensix.map.loops.half.functions import HALF, HALF_FUNCTIONS, RECIPROCAL
+from polyloom.targets.tensix.map.loops.lanes import ONE
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step
-from polyloom.targets.tensix.map.loops.unit import ONE
 
 HALF_WIDTH: Final = 2
 """Bytes of an element in 16 bits."""

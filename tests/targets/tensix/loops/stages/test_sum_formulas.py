@@ -9,7 +9,7 @@ import pytest
 from polyloom.ir import stage_interpret, stage_verify
 from polyloom.ir.stage import Program
 from polyloom.ir.stage_text import print_stages, read_stages
-from polyloom.transform.stages.sum_formulas import split_sum_formulas
+from polyloom.targets.tensix.map.loops.fused.sum_formulas import split_sum_formulas
 
 HEAD = """\
 array X: f32[N, K]
