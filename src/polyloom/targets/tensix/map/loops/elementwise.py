@@ -161,12 +161,12 @@ def _unpack_tile(p: Elementwise, counter: str, slot: int) -> Lines:
 
 def _compute(p: Elementwise) -> Part:
     """T1: the expander's configuration, scalars, flags enabled for all lanes, and the kernel per vector."""
-    expander, program = _replay_kernel(p) if is_replayed(p.kernel) else ([], _push_kernel(p))
+    expander, program = _replay_kernel(p) if fits_replay(p.kernel) else ([], _push_kernel(p))
     registers = load_registers(p.scalars, p.scalar_count, p.kernel)
     return Part({}, vector_steps(p.kernel), VECTOR, [*expander, *registers, *inline_words(ENABLED), *program])
 
 
-def is_replayed(kernel: TileKernel) -> bool:
+def fits_replay(kernel: TileKernel) -> bool:
     """Whether the replay buffer holds a kernel that runs several times for a tile."""
     return len(kernel.words) <= SLOTS and kernel.walk.runs > 1
 

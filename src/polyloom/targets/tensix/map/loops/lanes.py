@@ -111,7 +111,7 @@ class Interleaved(Generic[T]):
         return (self.lanes.constant(bits),) * self.count
 
     def call(self, name: str, *operands: tuple[T, ...] | int) -> tuple[T, ...]:
-        return tuple(self.lanes.call(name, *_of_vector(operands, n)) for n in range(self.count))
+        return tuple(self.lanes.call(name, *_vector_operands(operands, n)) for n in range(self.count))
 
     def extreme(self, name: str, a: tuple[T, ...], b: tuple[T, ...]) -> tuple[T, ...]:
         return tuple(self.lanes.extreme(name, *each) for each in zip(a, b, strict=True))
@@ -131,7 +131,7 @@ class Interleaved(Generic[T]):
         )
 
 
-def _of_vector(operands: Sequence[tuple[T, ...] | int], number: int) -> list[T | int]:
+def _vector_operands(operands: Sequence[tuple[T, ...] | int], number: int) -> list[T | int]:
     return [each if isinstance(each, int) else each[number] for each in operands]
 
 

@@ -29,7 +29,7 @@ def split_sum_formulas(program: Program) -> Program:
         products = _private_products(formula, program)
         # The last product's sums are those that the formula itself is computed beside.
         for product in products[:-1]:
-            part = _part_of(formula.term, product.result)
+            part = _find_part(formula.term, product.result)
             if part is None:
                 continue
             name = fresh_name(product.result, taken)
@@ -56,7 +56,7 @@ def _private_products(formula: Formula, program: Program) -> list[Product]:
     return found
 
 
-def _part_of(term: Term, array: str) -> Term | None:
+def _find_part(term: Term, array: str) -> Term | None:
     """Largest part that reads this array alone, as nothing else of the formula does; None where that is short."""
     parts = [p for p in subterms(term) if isinstance(p, Apply) and {leaf.array for leaf in leaves(p)} == {array}]
     long = [p for p in parts if any(isinstance(s, Apply) and s.operation in _LONG for s in subterms(p))]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from polyloom.targets.tensix.map.loops.elementwise import (
     ENABLED,
-    is_replayed,
+    fits_replay,
     load_registers,
     record_kernel,
     vector_steps,
@@ -220,7 +220,7 @@ def _merge_words(first: Mapping[int, int], second: Mapping[int, int]) -> dict[in
 
 def pack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
     """T2: of each sum the vector kernel, then the packers, which work while the next kernel runs."""
-    replays = is_replayed(e.kernel)
+    replays = fits_replay(e.kernel)
     expander, recorded = record_kernel(e.kernel) if replays else ([], [])
 
     def vectors(name: str) -> Lines:
