@@ -16,7 +16,8 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tensix.map.loops.functions import library_function
 from polyloom.targets.tensix.map.loops.half import functions
 from polyloom.targets.tensix.map.loops.half.selection import select_half_functions
-from polyloom.targets.tensix.map.loops.lanes import ONE, Computed
+from polyloom.targets.tensix.map.loops.half.tile_kernel import ROWS, select_kernel
+from polyloom.targets.tensix.map.loops.lanes import ONE, Computed, float_bits
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Spread, Step
 from polyloom.targets.tensix.map.loops.vector import kernel_words
 from polyloom.targets.tensix.map.oracle.function_errors import HALF_QUOTIENT_MISSED, LEAST, MISSED
@@ -123,7 +124,8 @@ def test_a_wrong_coefficient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     assert (error.value.code, error.value.exit_code) == ("PL1235", 4)
 
 
-def test_a_gated_linear_unit_is_short() -> None:
+def gated_unit() -> Pointwise:
+    """x / (1 + exp(-x)) * u."""
     steps = (
         Step("sfpmov", (X,), (1,)),
         Step("exp", (after(0),)),
@@ -131,6 +133,18 @@ def test_a_gated_linear_unit_is_short() -> None:
         Step("div", (X, after(2))),
         Step("sfpmul", (after(3), ("array", 1)), (0,)),
     )
-    formula = Pointwise("y", "f32", (Spread("x", (0,)), Spread("u", (0,))), (), steps, after(4))
-    words = [len(kernel_words(p, 2)) for p in (formula, select_half_functions(formula))]
-    assert words[0] > 100 and words[1] <= 38
+    return Pointwise("y", "f32", (Spread("x", (0,)), Spread("u", (0,))), (), steps, after(4))
+
+
+def test_a_gated_linear_unit_is_short() -> None:
+    assert len(kernel_words(gated_unit(), 2)) > 100
+    kernel = select_kernel(select_half_functions(gated_unit()), 2, None, has_pairs=True)
+    # Two vectors at a time, with the bounds of the exponential in constant registers.
+    assert len(kernel.walk.vectors) == 2 and len(kernel.words) * kernel.walk.runs <= 28 * 32
+    assert {*map(float_bits, (256.0, 511.0))} <= {*kernel.constants}
+
+
+def test_of_one_number_for_a_row_a_vector_is_computed_once() -> None:
+    formula = Pointwise("y", "f32", (Spread("x", (0,)),), (), (Step("div", (("bits", ONE), X)),), after(0))
+    kernel = select_kernel(select_half_functions(formula), 3, None, has_pairs=True, has_rows=True)
+    assert kernel.walk is ROWS and len(kernel.words) * kernel.walk.runs <= 24 * 4
