@@ -30,12 +30,14 @@ from polyloom.targets.tensix.map.loops.fused.plan import (
     is_streamed,
     plan_stages,
 )
+from polyloom.targets.tensix.map.loops.half.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.join import assemble_parts
 from polyloom.targets.tensix.map.loops.layout import place_areas
 from polyloom.targets.tensix.map.loops.origins import origins
 from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS, fold_words
 from polyloom.targets.tensix.map.loops.shape import Product
 from polyloom.targets.tensix.map.loops.thread import Part, Parts, assemble_thread
+from polyloom.targets.tensix.map.loops.vector import SINGLE
 from polyloom.targets.tensix.words.arrays import note as notes
 from polyloom.targets.tensix.words.arrays import tiles
 from polyloom.targets.tensix.words.arrays.area import CODE, DATA, MEETING, Area, Key, element_format
@@ -113,7 +115,7 @@ def _assemble_paged(stages: Sequence[Stage], how: Arithmetic, data: int, paged: 
     mover, known = assemble_thread([read_arguments(paged, len(stages), data)], CODE + len(code))
     starts["nc"] = len(code)
     made = {s.result.placed.matrix.array: paged.where[s.result.key] for s in stages}
-    by_stage = [origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True)]
+    by_stage = [origins(at, s.place, dict(s.kernel.words)) for s, at in zip(stages, lines, strict=True)]
     by_stage.append(origins(known[0], stages[0].place))
     places = {at: place for each in by_stage for at, place in each.items()}
     return _Assembled(stages, paged.inputs, made, code + mover, starts, places)
@@ -129,7 +131,7 @@ def _assemble_resident(stages: Sequence[Stage], how: Arithmetic, data: int) -> _
     # Results of stages are no inputs: only areas of arguments are filled before the run.
     made = {s.result.placed.matrix.array: where[s.result.key] for s in stages}
     inputs = tuple(area for area in where.values() if area.placed.matrix.array not in made)
-    by_stage = (origins(at, s.place, dict(s.kernel)) for s, at in zip(stages, lines, strict=True))
+    by_stage = (origins(at, s.place, dict(s.kernel.words)) for s, at in zip(stages, lines, strict=True))
     return _Assembled(
         stages, inputs, made, code, starts, {at: place for each in by_stage for at, place in each.items()}
     )
@@ -139,7 +141,7 @@ def _assemble_stream(stage: Stage, how: Arithmetic, data: int) -> _Assembled:
     stream, code, starts, lines = assemble_stream(*_stream_product(stage, how, data))
     *inputs, result = stream_areas(stream, stage.areas)
     made = {stage.result.placed.matrix.array: result}
-    return _Assembled([stage], tuple(inputs), made, code, starts, origins(lines, stage.place, dict(stage.kernel)))
+    return _Assembled([stage], tuple(inputs), made, code, starts, origins(lines, stage.place, dict(stage.kernel.words)))
 
 
 def _stream_product(stage: Stage, how: Arithmetic, data: int) -> tuple[Product, fused.Epilogue | None, int]:
@@ -196,8 +198,8 @@ def _fused_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars: int)
 
 
 def _epilogue(stage: Stage, how: Arithmetic, arrays: Sequence[int], scalars: int) -> fused.Epilogue:
-    e, kernel = element_format(how), tuple(word for word, _ in stage.kernel)
-    return fused.Epilogue(tuple(arrays), e.code, e.width, scalars, len(stage.scalars), kernel)
+    e = element_format(how)
+    return fused.Epilogue(tuple(arrays), e.code, e.width, scalars, len(stage.scalars), stage.kernel)
 
 
 def _product(stage: Stage, how: Arithmetic, at: Sequence[int]) -> Product:
@@ -221,12 +223,11 @@ def _block_offset(stage: Stage, area: Area) -> int:
 def _elementwise_parts(stage: Stage, how: Arithmetic, at: Sequence[int], scalars: int) -> Parts | None:
     e, (*inputs, result) = element_format(how), at
     rows, columns = _tile_counts(stage)
-    # Places of the words matter to the listing only; the threads take the bare words.
-    count, kernel = len(stage.scalars), tuple(word for word, _ in stage.kernel)
+    count = len(stage.scalars)
     # A column of tiles serves all columns of the result: a fold has the same number in all elements of a row.
     single = frozenset(n for n, area in enumerate(stage.reads) if tiles.tile_count(area.placed.extents[1]) < columns)
     return elementwise.threads(
-        Elementwise(rows * columns, tuple(inputs), result, scalars, count, kernel, e.code, e.width, rows, single)
+        Elementwise(rows * columns, tuple(inputs), result, scalars, count, stage.kernel, e.code, e.width, rows, single)
     )
 
 
@@ -245,8 +246,10 @@ def _fold_parts(stage: Stage, how: Arithmetic, at: Sequence[int]) -> Parts | Non
     pitch = tiles.tile_pitch(e.width)
     before = first // tiles.SIDE
     inputs = tuple(source + (before + n) * count * pitch for n in range(tiles.tile_count(columns)))
-    kernel = fold_words(fold.operation, columns, e.mode)
-    return elementwise.threads(Elementwise(count, inputs, result, 0, 0, kernel, e.code, e.width, vectors=1))
+    words = tuple((word, stage.place) for word in fold_words(fold.operation, columns, e.mode))
+    # One run is for all vectors of a tile.
+    kernel = TileKernel(words, replace(SINGLE, runs=1))
+    return elementwise.threads(Elementwise(count, inputs, result, 0, 0, kernel, e.code, e.width))
 
 
 def _tile_counts(stage: Stage) -> tuple[int, ...]:

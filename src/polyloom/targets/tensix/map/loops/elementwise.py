@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from polyloom.targets.tensix.map.loops.half.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.product_pack import packer_configuration, row_bytes, set_register
 from polyloom.targets.tensix.map.loops.product_unpack import unpacker_configuration
 from polyloom.targets.tensix.map.loops.shape import NOP
@@ -42,13 +43,11 @@ from polyloom.targets.tensix.map.loops.thread import (
 )
 from polyloom.targets.tensix.map.loops.vector import ADVANCES, SLOT
 from polyloom.targets.tensix.source.allocate.replay import SLOTS
+from polyloom.targets.tensix.source.lower.literals import literal_loads
 from polyloom.targets.tensix.words.arrays import tiles
 
-# With 32-bit datums the other half of Dst is rows 256 to 511, with 16 bits half of the file stays unused.
-HALF: Final = 256
-"""Rows of half of Dst, of 16 or 32 bits: four tiles."""
-VECTORS: Final = 32
-"""Of 32 elements, in a tile."""
+_BYTES: Final = 1024
+"""In half of a column of Dst, which has 512 rows of 32 bits, or 1024 of 16."""
 # After a reset lane flags are off and zero; SFPENCC 3,10 enables and sets them (page of `SFPENCC`).
 ENABLED: Final = encode_word("SFPENCC", imm12_math=3, instr_mod1=10)
 _FREE, _FILLED, _DONE = 1, 2, 4
@@ -58,8 +57,7 @@ _FREE, _FILLED, _DONE = 1, 2, 4
 class Elementwise:
     """An element-wise stage as its threads see it. `kernel` are the words of a vector; `format` is the code of datums
     in L1 and Dst, of `width` bytes; `inputs` are addresses, `scalars` that of the first scalar's word. Of the inputs
-    in `columns`, each column of `rows` tiles of the result takes the same column. `vectors` is how often the kernel
-    runs for a tile.
+    in `columns`, each column of `rows` tiles of the result takes the same column.
     """
 
     tiles: int
@@ -67,12 +65,21 @@ class Elementwise:
     result: int
     scalars: int
     scalar_count: int
-    kernel: tuple[int, ...]
+    kernel: TileKernel
     format: int
     width: int
     rows: int = 0
     columns: frozenset[int] = frozenset()
-    vectors: int = VECTORS
+
+    @property
+    def half(self) -> int:
+        """Rows of half of Dst."""
+        return _BYTES // self.width
+
+    @property
+    def pairs(self) -> int:
+        """Slots that a step of the unpacker's counter W goes on: it ends at 7, and Dst has 16 slots of 16 bits."""
+        return 4 // self.width
 
 
 def threads(p: Elementwise) -> Parts | None:
@@ -93,15 +100,19 @@ def _unpack(p: Elementwise) -> Part:
     values = unpacker_configuration(0, p.format, p.format, p.width, first)
     # The descriptor's words may hold the bits of other fields already, so that this one is joined by or.
     values[60] |= 1 << 11  # THCON_SEC0_REG2_Unpack_If_Sel: into Dst
-    values |= shared_configuration(UNP0_ADDR_BASE_REG_1_Base=4 * row, UNP0_ADDR_CTRL_ZW_REG_1_Wstride=SLOT * row)
+    values |= shared_configuration(
+        UNP0_ADDR_BASE_REG_1_Base=4 * row,
+        UNP0_ADDR_CTRL_ZW_REG_1_Zstride=SLOT * row if p.pairs > 1 else 0,
+        UNP0_ADDR_CTRL_ZW_REG_1_Wstride=p.pairs * SLOT * row,
+    )
     base = encode_word("SETADC", CntSetMask=1, DimensionIndex=1)
-    counters = [f"s{2 + n}" for n in range(len(p.inputs))]
+    counters = [f"a{n}" for n in range(len(p.inputs))]
     halves = [
         [
             # Sync is held back, too: SEMGET must not overtake the wait.
             *inline_words(encode_word("SEMWAIT", stall_res=UNPACK | SYNC, sem_sel=_FREE, wait_sem_cond=IS_EMPTY)),
             *inline_words(encode_word("SEMGET", sem_sel=_FREE)),
-            *(line for n, at in enumerate(counters) for line in _unpack_tile(at, n + 4 * half)),
+            *(line for n, at in enumerate(counters) for line in _unpack_tile(p, at, n + p.half // SLOT * half)),
             *_begin_columns(p, counters),
             *inline_words(
                 encode_word("STALLWAIT", stall_res=SYNC, wait_res=UNPACKER_BUSY),
@@ -136,55 +147,64 @@ def _begin_columns(p: Elementwise, counters: Sequence[str]) -> Lines:
     ]  # fmt: skip
 
 
-def _unpack_tile(counter: str, slot: int) -> Lines:
-    """Tile into its slot of Dst; the counter goes on to the next tile."""
+def _unpack_tile(p: Elementwise, counter: str, slot: int) -> Lines:
+    """Tile into its slot of Dst, which the counters W and Z choose; the counter of tiles goes on to the next one."""
+    w, z = divmod(slot, p.pairs)
     return [
         *push_register(counter),
-        *inline_words(encode_word("SETADCZW", CntSetMask=1, Ch1_Y=slot, BitMask=8), encode_word("UNPACR", Last=1)),
+        *inline_words(
+            encode_word("SETADCZW", CntSetMask=1, Ch1_Y=w, Ch1_X=z, BitMask=12), encode_word("UNPACR", Last=1)
+        ),
         f"addi {counter}, {counter}, 1",
     ]
 
 
 def _compute(p: Elementwise) -> Part:
     """T1: the expander's configuration, scalars, flags enabled for all lanes, and the kernel per vector."""
-    expander, program = _replay_kernel(p) if len(p.kernel) <= SLOTS and p.vectors == VECTORS else ([], _push_kernel(p))
-    enabled = inline_words(ENABLED)
-    return Part({}, vector_steps(), VECTOR, [*expander, *load_scalars(p.scalars, p.scalar_count), *enabled, *program])
+    expander, program = _replay_kernel(p) if fits_replay(p.kernel) else ([], _push_kernel(p))
+    registers = load_registers(p.scalars, p.scalar_count, p.kernel)
+    return Part({}, vector_steps(p.kernel), VECTOR, [*expander, *registers, *inline_words(ENABLED), *program])
+
+
+def fits_replay(kernel: TileKernel) -> bool:
+    """Whether the replay buffer holds a kernel that runs several times for a tile."""
+    return len(kernel.words) <= SLOTS and kernel.walk.runs > 1
 
 
 def _replay_kernel(p: Elementwise) -> tuple[Lines, Lines]:
-    """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for 32
-    vectors."""
+    """Kernel by replay: what sets the MOP expander up, and the rest; one MOP replays the recorded words for
+    all vectors of a tile."""
     halves = [
-        [*inline_words(_offset(half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))]
+        [*inline_words(_offset(p, half)), *_process_tile(inline_words(encode_word("MOP", mop_type=1)))]
         for half in range(2)
     ]
     expander, recorded = record_kernel(p.kernel)
     return expander, [*recorded, *_alternate_halves(p, halves)]
 
 
-def record_kernel(kernel: Sequence[int]) -> tuple[Lines, Lines]:
+def record_kernel(kernel: TileKernel) -> tuple[Lines, Lines]:
     """Configuration of the MOP expander, which replays a kernel for all vectors of a tile, and its recording."""
-    replay = encode_word("REPLAY", len=len(kernel))
+    words = kernel.bare_words
+    replay = encode_word("REPLAY", len=len(words))
     # Recorded without being executed: Dst holds no input yet.
-    recorded = inline_words(encode_word("REPLAY", len=len(kernel), load_mode=1), *kernel)
-    return configure_mop([1, VECTORS, NOP, NOP, NOP, replay, NOP, replay, replay]), recorded
+    recorded = inline_words(encode_word("REPLAY", len=len(words), load_mode=1), *words)
+    return configure_mop([1, kernel.walk.runs, NOP, NOP, NOP, replay, NOP, replay, replay]), recorded
 
 
 def _push_kernel(p: Elementwise) -> Lines:
     """Kernel by pushing: its words stand in the program once; s6 is the SETC16 word of Dst's offset and changes from
     tile to tile.
     """
-    vectors = counted_loop("vectors", "s2", p.vectors, inline_words(*p.kernel))
+    vectors = counted_loop("vectors", "s2", p.kernel.walk.runs, inline_words(*p.kernel.bare_words))
     # XOR with the difference of both words toggles between the halves.
     body = [*push_register("s6"), "xor s6, s6, s7", *_process_tile(vectors)]
     # Both words are SETC16 of one register and differ in the offset alone.
-    first, second = map(_offset, range(2))
+    first, second = (_offset(p, half) for half in range(2))
     return [f"li s6, {first:#x}", f"li s7, {first ^ second:#x}", *counted_loop("tiles", "s1", p.tiles, body)]
 
 
-def _offset(half: int) -> int:
-    (found,) = setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=HALF * half)
+def _offset(p: Elementwise, half: int) -> int:
+    (found,) = setc16_fields(DEST_TARGET_REG_CFG_MATH_Offset=p.half * half)
     return found
 
 
@@ -204,9 +224,18 @@ def _process_tile(vectors: Lines) -> Lines:
     ]
 
 
-def vector_steps() -> dict[int, int]:
-    """Configuration of the address mode behind whose stores the counter of Dst goes on to the next vector."""
-    return thread_configuration(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": 2})
+def vector_steps(kernel: TileKernel) -> dict[int, int]:
+    """Configuration of the address mode behind whose stores the counter of Dst goes on to the next vectors."""
+    return thread_configuration(**{f"ADDR_MOD_DST_SEC{ADVANCES}_DestIncr": kernel.walk.advance})
+
+
+def load_registers(address: int, count: int, kernel: TileKernel) -> Lines:
+    """Constant registers: scalars from L1, and behind them what the kernel wants."""
+    words = list[int]()
+    for number, bits in enumerate(kernel.constants, count):
+        loads = (encode_word("SFPLOADI", instr_mod0=mode, imm16=half) for mode, half in literal_loads(bits))
+        words += [*loads, encode_word("SFPCONFIG", config_dest=12 + number), encode_word("SFPNOP")]
+    return [*load_scalars(address, count), *inline_words(*words)]
 
 
 def load_scalars(address: int, count: int) -> Lines:
@@ -233,7 +262,7 @@ def load_scalars(address: int, count: int) -> Lines:
 def _pack(p: Elementwise) -> Part:
     """T2: packs each half that is done, and frees it."""
     address, pitch = 4, 5
-    values = packer_configuration(p.format, p.width, HALF * row_bytes(p.width))
+    values = packer_configuration(p.format, p.width, p.half * row_bytes(p.width))
     set_up = [
         *set_register(address, p.result // 16 | 1 << 31),
         *set_register(pitch, tiles.tile_pitch(p.width) // 16),

@@ -39,9 +39,11 @@ from polyloom.targets.tensix.map.loops.array_form import array_signature, cut_ar
 from polyloom.targets.tensix.map.loops.compile import Content
 from polyloom.targets.tensix.map.loops.functions import FUNCTIONS
 from polyloom.targets.tensix.map.loops.fused.choose import fuse_epilogues
+from polyloom.targets.tensix.map.loops.fused.sum_formulas import split_sum_formulas
+from polyloom.targets.tensix.map.loops.half.selection import HALF_WIDTH, select_half_functions
 from polyloom.targets.tensix.map.loops.pointwise import select_operations
 from polyloom.targets.tensix.map.loops.rows.fold import COLUMNS
-from polyloom.targets.tensix.map.loops.steps import ARRAYS, SCALARS
+from polyloom.targets.tensix.map.loops.steps import ARRAYS, HALF_ARRAYS, SCALARS
 from polyloom.targets.tensix.map.oracle.evaluate import computed_datums, error_bounds
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs, program_outputs
@@ -177,8 +179,12 @@ def _cut_whole_arrays(arrays: ArrayProgram, options: Any, watch: Watch | None) -
     )
     reasons = list[Unlike]()
     has_halves = options.format in ("bf16", "fp16")
+    # Formulas of more arrays are stored by the vector unit, which truncates, where packers round sums in Dst: next to a
+    # tie, that is one of the integers.
+    is_rounded = any(storage.dtype in NARROW for storage in arrays.storage)
+    room = HALF_ARRAYS if has_halves and not is_rounded else ARRAYS
     for abilities, formulas_of in forms:
-        can = replace(abilities, has_halves=has_halves)
+        can = replace(abilities, has_halves=has_halves, arrays=room)
         try:
             stages, views = cut_arrays(arrays, stores, can, watch, formulas_of, _carrier(options))
             return _select_stages(stages, options, views), stages, views
@@ -289,12 +295,16 @@ def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
 
 def _select_stages(program: Program, options: Any, views: Views | None = None) -> Content:
     """Arithmetic, layouts and operations of stages. Raises `Unlike`."""
+    program = split_sum_formulas(program)
     how = _select_arithmetic(program, options)
+    is_half = element_format(how).width == HALF_WIDTH
     formulas = {
-        s.result: select_operations(s, program)
+        s.result: select_operations(s, program, HALF_ARRAYS if is_half else ARRAYS)
         for s in program.stages
         if isinstance(s, Formula) and not isinstance(s, Fold)
     }
+    if is_half:
+        formulas = {name: select_half_functions(formula) for name, formula in formulas.items()}
     arranged = assign_layouts(program)
     return Content(program, arranged, formulas, how, views, fuse_epilogues(arranged, formulas, program, how))
 

@@ -17,18 +17,29 @@ that products with n are exact (Cody and Waite 1980).
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from polyloom.ir.operations import ElementType
-from polyloom.targets.tensix.map.loops.lanes import Lanes
+from polyloom.targets.tensix.map.loops.half.functions import HALF_FUNCTIONS
+from polyloom.targets.tensix.map.loops.lanes import (
+    GREATER,
+    INFINITE,
+    INTEGERS,
+    LESS,
+    NAN,
+    NORMAL,
+    NOT_LESS,
+    ONE,
+    Lanes,
+    Unit,
+    float_bits,
+)
 from polyloom.transform.stages.integers.ranges import CARRIED
 
 T = TypeVar("T")
 LARGEST_ANGLE: Final = 32768.0
-_LT, _GE, _GT = 0, 4, 5
 _EXP: Final = (
     0.00019611230527516454, 0.001410477445460856, 0.008336111903190613, 0.041661255061626434, 0.16666613519191742,
     0.5000003576278687,
@@ -49,9 +60,6 @@ _RECIPROCAL: Final = (-0.7418681979179382, 0.9896546006202698)
 """Of 1 + e."""
 _PI: Final = (3.140625, 0.0009675025939941406, 1.5099580252808664e-07)
 _LN2: Final = (0.693145751953125, 1.428606765330187e-06)
-_INTEGERS: Final = 1.5 * 2.0**23
-"""Added to a number below 2^22, it leaves the nearest integer in the lowest bits."""
-_INFINITE, _NORMAL, _ONE, _NAN = 0x7F800000, 0x00800000, 0x3F800000, 0x7FC00000
 _ROOT: Final = 0x3F3504F3
 """sqrt(1/2)."""
 _BIAS: Final = 127
@@ -61,91 +69,28 @@ _ROOT_GUESS: Final = 0x5F3759DF
 """Less half of a number's bits, about the bits of 1 / sqrt(x)."""
 
 
-def float_bits(value: float) -> int:
-    """Bits of a number of FP32."""
-    return int.from_bytes(struct.pack("<f", value), "little")
-
-
-class _Unit(Generic[T]):
-    """Arithmetic of the vector unit with constants as operands."""
-
-    def __init__(self, lanes: Lanes[T]) -> None:
-        self.lanes = lanes
-
-    def number(self, value: T | float) -> T:
-        # Constants are written as numbers above and turned into bits here, in one place.
-        return self.lanes.constant(float_bits(value)) if isinstance(value, int | float) else value
-
-    def mad(self, a: T, b: T | float, c: T | float) -> T:
-        return self.lanes.call("sfpmad", a, self.number(b), self.number(c), 0)
-
-    def mul(self, a: T, b: T | float) -> T:
-        return self.lanes.call("sfpmul", a, self.number(b), 0)
-
-    def add(self, a: T, b: T | float) -> T:
-        return self.lanes.call("sfpadd", a, self.number(b), 0)
-
-    def left(self, a: T, by: int) -> T:
-        """Shift of bits, to the right by negative numbers."""
-        return self.lanes.call("sfpshft_i", a, by, 0)
-
-    def plus(self, a: T, bits: int) -> T:
-        """Sum of integers."""
-        return self.lanes.call("sfpiadd_v", a, self.lanes.constant(bits), 4)
-
-    def polynomial(self, x: T, coefficients: Sequence[float]) -> T:
-        """Horner's rule, from the highest degree on (Knuth, The Art of Computer Programming, volume 2, section
-        4.6.4)."""
-        first, second, *others = coefficients
-        found = self.mad(x, first, second)
-        for coefficient in others:
-            found = self.mad(found, x, coefficient)
-        return found
-
-    def magnitude(self, x: T) -> T:
-        """Magnitude: the bits without the sign, also of a NaN."""
-        return self.lanes.call("sfpsetsgn_i", x, 0, 0)
-
-    def chosen(self, condition: int, bits: T, limit: int, then: T, orelse: T) -> T:
-        """Choice by bits as integers, whose difference does not wrap."""
-        return self.lanes.choose("cmp_i", condition, bits, self.lanes.constant(limit), then, orelse)
-
-    def pass_nan(self, x: T, value: T) -> T:
-        """NaN propagation: x where it is a NaN, else the value."""
-        return self.chosen(_GT, self.magnitude(x), _INFINITE, x, value)
-
-    def within(self, x: T, least: float, largest: float) -> T:
-        return self.lanes.extreme("minimum", self.lanes.extreme("maximum", x, self.number(least)), self.number(largest))
-
-    def scale_by_power(self, value: T, turns: T) -> T:
-        """Scaling: value 2^n 2^n, where `turns` are n + _INTEGERS."""
-        # The shift leaves the low bits of n in the exponent's place; adding 1.0's bits adds the bias.
-        power = self.plus(self.left(turns, 23), _ONE)
-        return self.mul(self.mul(value, power), power)
-
-
-def _power_of_e(u: _Unit[T], x: T) -> T:
+def _power_of_e(u: Unit[T], x: T) -> T:
     """e^x by range reduction in two steps of ln 2 (Cody and Waite 1980), for x in the range of normal results."""
-    turns = u.mad(x, 0.5 / sum(_LN2), _INTEGERS)
-    n = u.add(turns, -_INTEGERS)
+    turns = u.mad(x, 0.5 / sum(_LN2), INTEGERS)
+    n = u.add(turns, -INTEGERS)
     r = u.mad(n, -2 * _LN2[1], u.mad(n, -2 * _LN2[0], x))
     return u.scale_by_power(u.add(u.mad(u.mul(r, r), u.polynomial(r, _EXP), r), 1.0), turns)
 
 
-def _exp(u: _Unit[T], x: T) -> T:
+def _exp(u: Unit[T], x: T) -> T:
     # Beyond these limits results are 0 and infinity anyway, and n keeps within its bits.
     return u.pass_nan(x, _power_of_e(u, u.within(x, -104.0, 90.0)))
 
 
-def _exp2(u: _Unit[T], x: T) -> T:
+def _exp2(u: Unit[T], x: T) -> T:
     # Clamped so that n stays within the bits of the exponent; beyond, results are 0 and infinity.
     near = u.within(x, -151.0, 130.0)
-    turns = u.mad(near, 0.5, _INTEGERS)
-    r = u.mad(u.add(turns, -_INTEGERS), -2.0, near)
+    turns = u.mad(near, 0.5, INTEGERS)
+    r = u.mad(u.add(turns, -INTEGERS), -2.0, near)
     return u.pass_nan(x, u.scale_by_power(u.mad(r, u.polynomial(r, _EXP2), 1.0), turns))
 
 
-def _tanh(u: _Unit[T], x: T) -> T:
+def _tanh(u: Unit[T], x: T) -> T:
     # From 10 on the result rounds to 1.
     """tanh by e^(-2|x|) and a reciprocal by Newton's method, or by an odd polynomial below 0.55, where the former
     cancels.
@@ -160,39 +105,39 @@ def _tanh(u: _Unit[T], x: T) -> T:
     large = u.mad(u.mul(e, -2.0), y, 1.0)
     square = u.mul(t, t)
     small = u.mad(u.mul(square, t), u.polynomial(square, _TANH), t)
-    value = u.chosen(_LT, t, float_bits(0.55), small, large)
+    value = u.chosen(LESS, t, float_bits(0.55), small, large)
     return u.pass_nan(x, u.lanes.call("sfpsetsgn_v", value, x, 0))
 
 
-def _log(u: _Unit[T], x: T) -> T:
+def _log(u: Unit[T], x: T) -> T:
     """Logarithm by the exponent and a polynomial around 1, with ln 2 in two parts (Muller 2016, chapter 11)."""
     # From sqrt(1/2) on, a number belongs to the next power of 2.
-    k = u.left(u.plus(x, _ONE - _ROOT), -23)
-    m = u.plus(u.lanes.call("sfpiadd_v", u.left(k, 23), x, 6), _ONE)
+    k = u.left(u.plus(x, ONE - _ROOT), -23)
+    m = u.plus(u.lanes.call("sfpiadd_v", u.left(k, 23), x, 6), ONE)
     n, f = u.add(u.lanes.call("sfpcast", k, 0), -127.0), u.add(m, -1.0)
     # The terms of highest order are summed first, so that the result is rounded by the last two additions only.
     square = u.mul(f, f)
     rest = u.mad(u.mul(square, f), u.polynomial(f, _LOG), u.mul(n, _LN2[1]))
     value = u.mad(n, _LN2[0], u.add(u.mad(square, -0.5, rest), f))
     size = u.magnitude(x)
-    value = u.chosen(_GE, size, _INFINITE, x, value)
-    value = u.lanes.choose("cmp_f", _LT, x, None, u.lanes.constant(_NAN), value)
-    return u.chosen(_LT, size, _NORMAL, u.number(float("-inf")), value)
+    value = u.chosen(NOT_LESS, size, INFINITE, x, value)
+    value = u.lanes.choose("cmp_f", LESS, x, None, u.lanes.constant(NAN), value)
+    return u.chosen(LESS, size, NORMAL, u.number(float("-inf")), value)
 
 
-def _sin(u: _Unit[T], x: T) -> T:
+def _sin(u: Unit[T], x: T) -> T:
     # Adding 1.5 * 2^23 rounds x / pi to an integer and leaves that in the lowest bits.
-    turns = u.mad(x, 1 / sum(_PI), _INTEGERS)
-    return _sine(u, x, turns, u.add(turns, -_INTEGERS))
+    turns = u.mad(x, 1 / sum(_PI), INTEGERS)
+    return _sine(u, x, turns, u.add(turns, -INTEGERS))
 
 
-def _cos(u: _Unit[T], x: T) -> T:
+def _cos(u: Unit[T], x: T) -> T:
     # One half is added before rounding: cos x is the sine of x + pi/2, whose turns are counted from there.
-    turns = u.add(u.mad(x, 1 / sum(_PI), 0.5), _INTEGERS)
-    return _sine(u, x, turns, u.add(u.add(turns, -_INTEGERS), -0.5))
+    turns = u.add(u.mad(x, 1 / sum(_PI), 0.5), INTEGERS)
+    return _sine(u, x, turns, u.add(u.add(turns, -INTEGERS), -0.5))
 
 
-def _sine(u: _Unit[T], x: T, turns: T, k: T) -> T:
+def _sine(u: Unit[T], x: T, turns: T, k: T) -> T:
     """Sine of x - k pi by an odd polynomial, negated where the number of turns is odd; pi in three parts (Cody and
     Waite 1980).
     """
@@ -203,10 +148,10 @@ def _sine(u: _Unit[T], x: T, turns: T, k: T) -> T:
     value = u.mad(u.mul(square, r), u.polynomial(square, _SIN), r)
     # The lowest bit of `turns` is that of n; shifted left by 31 it becomes the sign.
     value = u.lanes.call("sfpxor", value, u.left(turns, 31))
-    return u.chosen(_LT, u.magnitude(x), float_bits(LARGEST_ANGLE), value, u.lanes.constant(_NAN))
+    return u.chosen(LESS, u.magnitude(x), float_bits(LARGEST_ANGLE), value, u.lanes.constant(NAN))
 
 
-def _divide(u: _Unit[T], x: T, y: T) -> T:
+def _divide(u: Unit[T], x: T, y: T) -> T:
     """Quotient by Newton's method for 1 / f, f in [1, 2), and one step of what is missing (Markstein 2000, IA-64 and
     Elementary Functions, chapter 8).
     """
@@ -227,7 +172,7 @@ def _divide(u: _Unit[T], x: T, y: T) -> T:
     return u.lanes.call("sfpxor", u.mul(q, other), u.lanes.call("sfpand", y, u.lanes.constant(1 << 31)))
 
 
-def _sqrt(u: _Unit[T], x: T) -> T:
+def _sqrt(u: Unit[T], x: T) -> T:
     """Square root by Newton's method for 1 / sqrt(x) from a linear guess of the logarithm (Blinn 1997, "Floating-point
     tricks"), and one step of what is missing.
     """
@@ -236,10 +181,7 @@ def _sqrt(u: _Unit[T], x: T) -> T:
         y = u.mad(y, u.mad(u.mul(u.mul(x, y), -0.5), y, 0.5), y)
     s = u.mul(x, y)
     s = u.mad(u.mad(u.mul(s, -1.0), s, x), u.mul(y, 0.5), s)
-    size = u.magnitude(x)
-    s = u.chosen(_GE, size, _INFINITE, x, s)
-    s = u.chosen(_LT, x, 0, u.lanes.constant(_NAN), s)
-    return u.chosen(_LT, size, _NORMAL, u.number(0.0), s)
+    return u.root_of_special(x, s)
 
 
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
@@ -252,20 +194,20 @@ FUNCTIONS: Final = tuple(_FUNCTIONS)
 _WHOLE: Final = 2.0**23
 
 
-def _to_nearest(u: _Unit[T], x: T) -> T:
+def _to_nearest(u: Unit[T], x: T) -> T:
     # Adding 1.5 * 2^23 leaves no bit behind the point; the sum is rounded to even.
-    return u.add(u.add(x, _INTEGERS), -_INTEGERS)
+    return u.add(u.add(x, INTEGERS), -INTEGERS)
 
 
-def _rint(u: _Unit[T], x: T) -> T:
+def _rint(u: Unit[T], x: T) -> T:
     """Nearest integer, ties to even, with the sign of x; larger numbers, infinities and NaNs are what they are."""
     size = u.magnitude(x)
     # From 2^23 on, all numbers are integers; below, the sum with it has no bit behind the point.
     near = u.lanes.call("sfpsetsgn_v", u.add(u.add(size, _WHOLE), -_WHOLE), x, 0)
-    return u.chosen(_LT, size, float_bits(_WHOLE), near, x)
+    return u.chosen(LESS, size, float_bits(_WHOLE), near, x)
 
 
-def _to_integer(u: _Unit[T], x: T, kind: ElementType, *, rounds: bool) -> T:
+def _to_integer(u: Unit[T], x: T, kind: ElementType, *, rounds: bool) -> T:
     """Integer of a narrow type, as a float: to nearest, or toward zero; saturated, and of a NaN 0 (`ir.operations`)."""
     near = u.within(x, *map(float, CARRIED[kind]))
     if rounds:
@@ -273,10 +215,10 @@ def _to_integer(u: _Unit[T], x: T, kind: ElementType, *, rounds: bool) -> T:
     else:
         size = u.magnitude(near)
         up = _to_nearest(u, size)
-        size = u.lanes.choose("cmp_f", _GT, up, size, u.add(up, -1.0), up)
+        size = u.lanes.choose("cmp_f", GREATER, up, size, u.add(up, -1.0), up)
         # A zero has no sign: zeros of integers are one.
         found = u.add(u.lanes.call("sfpsetsgn_v", size, near, 0), 0.0)
-    return u.chosen(_GT, u.magnitude(x), _INFINITE, u.number(0.0), found)
+    return u.chosen(GREATER, u.magnitude(x), INFINITE, u.number(0.0), found)
 
 
 ROUNDINGS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -286,10 +228,17 @@ ROUNDINGS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 """Of one number, which are exact: `rint`, and conversions to integers, `round_i8` of the nearest one."""
 QUOTIENT: Final = "div"
+PROGRAMS: Final[Mapping[str, Callable[..., Any]]] = {
+    **_FUNCTIONS,
+    **ROUNDINGS,
+    **HALF_FUNCTIONS,
+    QUOTIENT: _divide,
+}
+"""By names of steps."""
 REGISTERS: Final = 5
 """That a function needs beside its result's."""
 
 
 def library_function(lanes: Lanes[T], name: str, *operands: T) -> T:
-    """Library function of `FUNCTIONS` or `ROUNDINGS`, or the quotient, of f32 bits."""
-    return (_divide if name == QUOTIENT else ROUNDINGS.get(name) or _FUNCTIONS[name])(_Unit(lanes), *operands)
+    """Library function of `PROGRAMS`, of f32 bits."""
+    return PROGRAMS[name](Unit(lanes), *operands)

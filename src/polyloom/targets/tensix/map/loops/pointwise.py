@@ -37,18 +37,18 @@ _WHAT: Final = {
 }
 
 
-def select_operations(stage: Formula, program: Program) -> Pointwise:
-    """Operations of a formula. Raises `Unlike` for elements at other places. Errors: PL1231 for an operation that a
-    tile does not offer.
+def select_operations(stage: Formula, program: Program, arrays: int = ARRAYS) -> Pointwise:
+    """Operations of a formula of so many arrays at most. Raises `Unlike` for elements at other places. Errors: PL1231
+    for an operation that a tile does not offer.
     """
-    return Selector(stage, program).made(stage.term)
+    return Selector(stage, program, arrays).made(stage.term)
 
 
 class Selector:
     """Instruction selector; hash-consing of terms, so that equal ones are computed once."""
 
-    def __init__(self, stage: Formula, program: Program) -> None:
-        self.stage, self.program, self.contracts = stage, program, True
+    def __init__(self, stage: Formula, program: Program, room: int = ARRAYS) -> None:
+        self.stage, self.program, self.room, self.contracts = stage, program, room, True
         self.dtype: ElementType = program.types[stage.result]
         self.arrays: list[Spread] = []
         self.scalars: list[str] = []
@@ -67,8 +67,8 @@ class Selector:
 
     def _check_room(self) -> None:
         span = self.stage.span
-        if len(self.arrays) > ARRAYS:
-            refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {ARRAYS} at a time", span)
+        if len(self.arrays) > self.room:
+            refuse(f"there are {len(self.arrays)} arrays, and Dst has room for {self.room} at a time", span)
         if len(self.scalars) > SCALARS:
             refuse(f"there are {len(self.scalars)} scalars, and {SCALARS} constant registers for them", span)
 

@@ -11,8 +11,8 @@ from polyloom.diagnostics import Span
 from polyloom.ir.operations import ElementType
 from polyloom.ir.ssa import NOWHERE, Place
 
-ARRAYS: Final = 4
-"""Tiles of inputs that half of Dst holds at 32 bits."""
+ARRAYS, HALF_ARRAYS = 4, 8
+"""Tiles of inputs that half of Dst holds at 32 bits, and at 16."""
 SCALARS: Final = 3
 """Constant registers that belong to the program: L12 to L14."""
 

@@ -8,6 +8,7 @@ meaning (source/oracle/meaning.py), which shares no code with passes and model. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -16,13 +17,14 @@ from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.ir.ssa import Constant, Function, Place, Value
 from polyloom.passes import Watch
 from polyloom.riscv.backend.push import WORD
-from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, QUOTIENT, ROUNDINGS, library_function
+from polyloom.targets.tensix.map.loops.functions import FUNCTIONS, PROGRAMS, QUOTIENT, ROUNDINGS, library_function
+from polyloom.targets.tensix.map.loops.half.functions import DIVIDE, HALF, RECIPROCAL
 from polyloom.targets.tensix.map.loops.integers.operations import (
     INTEGER_OPERATIONS,
     SELECT_UNSIGNED,
     integer_operation,
 )
-from polyloom.targets.tensix.map.loops.lanes import Computed, Emitted, Lanes, Words
+from polyloom.targets.tensix.map.loops.lanes import Computed, Emitted, Interleaved, Lanes, Words
 from polyloom.targets.tensix.map.loops.steps import Pointwise, Source, Step, span_place
 from polyloom.targets.tensix.map.oracle import function_errors
 from polyloom.targets.tensix.map.oracle.function_errors import Error
@@ -44,16 +46,40 @@ _STAYS, ADVANCES = 3, 2
 _LANES: Final = 32
 
 
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How a kernel walks through a tile: addresses of the vectors that it computes together, and behind each those
+    where it is stored besides; by how much its last store advances the counter of Dst, and how often it runs. `reloads`
+    says that each step loads its arrays anew, which takes no register in between.
+    """
+
+    vectors: tuple[tuple[int, ...], ...]
+    advance: int
+    runs: int
+    reloads: bool = False
+
+
+SINGLE: Final = Walk(((0,),), 2, 32)
+"""One vector after the other."""
+
+
 def kernel_words(
-    p: Pointwise, mode: int, watch: Watch | None = None, loads: Sequence[Load] | None = None
+    p: Pointwise,
+    mode: int,
+    watch: Watch | None = None,
+    loads: Sequence[Load] | None = None,
+    walk: Walk = SINGLE,
+    held: Sequence[int] = (),
 ) -> list[tuple[int, Place]]:
-    """Words of one vector of 32 elements, with their places. Addresses advance by the counter of Dst; the result lies
-    at address 0, in the format of `mode`; arrays lie where `loads` says, else a tile apart. Errors: PL1280 where the
-    values do not fit into the registers.
+    """Words of the vectors of 32 elements that are computed together, with their places. Addresses advance by the
+    counter of Dst; the result lies at address 0, in the format of `mode`; arrays lie where `loads` says, else a tile
+    apart; constant registers behind the scalars hold the bits `held`. Errors: PL1280 where the values do not fit into
+    the registers.
     """
     try:
         # Replay is planned by the caller, over all vectors of a tile; contraction has been done by selection.
-        made = lower(build_kernel(p, mode, loads), Options(without=frozenset({"contract", "replay"})), watch).function
+        kernel = build_kernel(p, mode, loads, walk, held)
+        made = lower(kernel, Options(without=frozenset({"contract", "replay"})), watch).function
     except PolyloomError as error:
         raise _hide_names(error, p.result) from None
     found = [(i.operands[0], i.place) for block in made.blocks for i in block.instructions if i.called == WORD.name]
@@ -71,35 +97,50 @@ def _hide_names(error: PolyloomError, result: str) -> PolyloomError:
     return PolyloomError(Diagnostic(error.code, message, error.exit_code, help=help))
 
 
-def build_kernel(p: Pointwise, mode: int, loads: Sequence[Load] | None = None) -> Function:
-    """Kernel in SSA form: loads, operations, one store."""
+def build_kernel(
+    p: Pointwise,
+    mode: int,
+    loads: Sequence[Load] | None = None,
+    walk: Walk = SINGLE,
+    held: Sequence[int] = (),
+) -> Function:
+    """Kernel in SSA form: loads, operations, stores."""
     b, known = Builder(p.result, place=p.place), loads or [(mode, SLOT * n) for n in range(len(p.arrays))]
-    made: dict[Source, Value] = {}
+    # Scalars and constants lie in L12 to L14 for the whole run, set once by the core.
+    emitted = Emitted(b, {bits: _FIRST + len(p.scalars) + n for n, bits in enumerate(held)})
+    lanes, made = Interleaved(emitted, len(walk.vectors)), dict[Source, tuple[Value, ...]]()
 
-    def value(source: Source) -> Value:
-        if source not in made:
-            made[source] = _load_source(b, source, known)
+    def value(source: Source) -> tuple[Value, ...]:
+        if source not in made or (walk.reloads and source[0] == "array"):
+            made[source] = _load_source(b, source, known, walk, lanes)
         return made[source]
 
     for number, step in enumerate(p.steps):
         b.place = span_place(step.span or p.span)
-        made["step", number] = _apply_step(Emitted(b), step, list(map(value, step.operands)), p.dtype == "f32")
+        made["step", number] = _apply_step(lanes, step, list(map(value, step.operands)), p.dtype == "f32")
     b.place = p.place
-    b.effect("store", value(p.value), mode, ADVANCES, 0)
+    stores = [(vector, at) for vector, to in zip(value(p.value), walk.vectors, strict=True) for at in to]
+    for vector, at in stores[:-1]:
+        b.effect("store", vector, mode, _STAYS, at)
+    vector, at = stores[-1]
+    b.effect("store", vector, mode, ADVANCES, at)
     return b.finish()
 
 
-def _load_source(b: Builder, source: Source, loads: Sequence[Load]) -> Value:
+def _load_source(
+    b: Builder, source: Source, loads: Sequence[Load], walk: Walk, lanes: Interleaved[Value]
+) -> tuple[Value, ...]:
     kind, number = source
     if kind == "array":
         mode, address = loads[number]
-        return b.call("load", mode, _STAYS, address)
-    # Scalars lie in L12 to L14 for the whole run, set once by T1's core.
-    return b.call("config_read", _FIRST + number) if kind == "scalar" else b.call("splat", number)
+        return tuple(b.call("load", mode, _STAYS, address + at) for at, *_ in walk.vectors)
+    if kind == "scalar":
+        return (b.call("config_read", _FIRST + number),) * len(walk.vectors)
+    return lanes.constant(number)
 
 
 def _apply_step(lanes: Lanes[T], step: Step, operands: Sequence[T], floats: bool) -> T:
-    if step.name in (*FUNCTIONS, *ROUNDINGS, QUOTIENT):
+    if step.name in PROGRAMS:
         return library_function(lanes, step.name, *operands)
     if step.name in INTEGER_OPERATIONS:
         return integer_operation(lanes, step.name, *operands)
@@ -170,10 +211,12 @@ def _step_error(step: Step, operands: Sequence[Error], adding: float | None) -> 
     if adding is None and step.name in (*_PRODUCTS, *_SUMS):
         return operation_error(step.name, operands, is_fused=step.is_fused)
     adding = adding or ADDING
-    if step.name in FUNCTIONS:
+    if step.name.removesuffix(HALF) in FUNCTIONS:
         return function_errors.function_error(step.name, a, of_a)
-    if step.name == QUOTIENT:
-        return function_errors.quotient_error((a, of_a), rest[0])
+    if step.name == RECIPROCAL:
+        return function_errors.quotient_error((1.0, 0.0), (a, of_a), is_half=True)
+    if step.name in (QUOTIENT, DIVIDE):
+        return function_errors.quotient_error((a, of_a), rest[0], is_half=step.name == DIVIDE)
     if step.name in ROUNDINGS:
         return function_errors.rounding_error(step.name, a, of_a)
     if step.name in _PRODUCTS:

@@ -15,17 +15,21 @@ import numpy as np
 
 from polyloom.ir.library import ULP
 from polyloom.ir.operations import ElementType
+from polyloom.targets.tensix.map.loops.half.functions import HALF
 from polyloom.transform.stages.integers.ranges import CARRIED
 
 Error = tuple[Any, Any]
 """A value, and by how much it may be missed."""
-MISSED: Final = {"exp": 1.5, "exp2": 1.75, "log": 1.0, "sin": 1.25, "cos": 1.25, "tanh": 1.5, "sqrt": 1.0}
-"""Of the tile's functions (functions.py), in units of 2**-23 of the result."""
+MISSED: Final = {
+    "exp": 1.5, "exp2": 1.75, "log": 1.0, "sin": 1.25, "cos": 1.25, "tanh": 1.5, "sqrt": 1.0,
+    "exp_half": 1060, "exp2_half": 1060, "sqrt_half": 400,
+}  # fmt: skip
+"""Of the tile's functions (functions.py, half/functions.py), in units of 2**-23 of the result."""
 REDUCED: Final = {"sin": 2.0**-33, "cos": 2.0**-33}
 """What the reduction of the argument adds, wherever the result is."""
 LEAST: Final = 2.0**-126
 """Smaller results are 0 on the tile."""
-QUOTIENT_MISSED: Final = 1.5
+QUOTIENT_MISSED, HALF_QUOTIENT_MISSED = 1.5, 830
 _UNIT: Final = 2.0**-23
 _ROUNDED: Final = 0.5
 """What the program's root and quotient miss, which are rounded correctly."""
@@ -37,10 +41,11 @@ _EXACT: Final[dict[str, Callable[[Any], Any]]] = {
 
 def function_error(name: str, x: Any, of_x: Any) -> Error:
     """Function of numbers that are missed by `of_x`, with its error. An infinite error allows everything."""
+    missed, name = MISSED[name], name.removesuffix(HALF)
     value = _EXACT[name](x)
     change = _propagated_change(name, x, value, of_x)
     size = np.abs(value) + change
-    error = change + size * (MISSED[name] + ULP.get(name, _ROUNDED)) * _UNIT + REDUCED.get(name, 0.0) + 2 * LEAST
+    error = change + size * (missed + ULP.get(name, _ROUNDED)) * _UNIT + REDUCED.get(name, 0.0) + 2 * LEAST
     # Where only one of the two results may be beyond the largest number, it is infinite; or no number, of a logarithm.
     splits = (np.abs(value) - error <= _LARGEST) & (size + error > _LARGEST)
     splits |= (name == "log") & (np.abs(x) <= of_x)
@@ -48,14 +53,17 @@ def function_error(name: str, x: Any, of_x: Any) -> Error:
     return value, np.where(splits, np.inf, error)
 
 
-def quotient_error(a: Error, b: Error) -> Error:
-    """Quotient with its error: infinite where the divisor may be 0, or the quotient beyond the largest number."""
+def quotient_error(a: Error, b: Error, *, is_half: bool = False) -> Error:
+    """Quotient with its error: infinite where the divisor may be 0, or the quotient beyond the largest number, which
+    that of results of 16 bits multiplies by up to 4.5 in between.
+    """
+    missed, largest = (HALF_QUOTIENT_MISSED, _LARGEST / 8) if is_half else (QUOTIENT_MISSED, _LARGEST / 2)
     (x, of_x), (y, of_y) = a, b
     value, least = x / y, np.abs(y) - of_y
     change = (of_x + np.abs(value) * of_y) / least
     size = np.abs(value) + change
-    error = change + size * (QUOTIENT_MISSED + _ROUNDED) * _UNIT + 2 * LEAST
-    return value, np.where((least > LEAST) & (size + error <= _LARGEST / 2), error, np.inf)
+    error = change + size * (missed + _ROUNDED) * _UNIT + 2 * LEAST
+    return value, np.where((least > LEAST) & (size + error <= largest), error, np.inf)
 
 
 def rounding_error(name: str, x: Any, of_x: Any) -> Error:

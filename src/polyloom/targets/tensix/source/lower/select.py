@@ -34,6 +34,8 @@ from polyloom.twos_complement import sign_extend
 
 ZERO, ONE, MINUS_ONE = vector_constant(0), vector_constant(0x3F800000), vector_constant(0xBF800000)
 _SIGN: Final = 1 << 31
+_SMALLER, _LARGER = 1, 9
+"""Modes of SFPSWAP: what its first result is."""
 _SIMPLE: Final[Mapping[str, str]] = {
     "sfpmad": "SFPMAD",
     "sfparecip": "SFPARECIP",
@@ -65,7 +67,9 @@ def select_instructions(function: Function, member: Member) -> Function:
 
 @dataclass(slots=True)
 class _Selection:
-    """Selection in work. Mutable: the instructions of the block in work, and what values turned out to be."""
+    """Selection in work. Mutable: the instructions of the block in work, what values turned out to be, and which are
+    constant registers of the program.
+    """
 
     function: Function
     member: Member
@@ -73,10 +77,14 @@ class _Selection:
     known: dict[str, Operand] = field(default_factory=dict[str, Operand])
     literals: dict[str, int] = field(default_factory=dict[str, int])
     made: list[Instruction] = field(default_factory=list[Instruction])
+    registers: set[str] = field(default_factory=set[str])
+    used: frozenset[str] = frozenset()
     place: Place = NOWHERE
 
     def __post_init__(self) -> None:
         self.fresh = names(self.function)
+        used = (o for b in self.function.blocks for i in b.instructions for o in i.operands)
+        self.used = frozenset(o.name for o in used if isinstance(o, Value))
 
     def operand(self, operand: Operand) -> Operand:
         while isinstance(operand, Value) and operand.name in self.known:
@@ -102,6 +110,8 @@ class _Selection:
             vectors = tuple(o for o in operands if o.type == VECTOR)
             scalars = tuple(o for o in operands if o.type != VECTOR)
             self._emit(_SIMPLE[row.name], vectors, scalars, *results)
+        elif row.name == "sfpswap" and (bound := self._bound_register(operands, results)) is not None:
+            self._emit("SFPSWAP.c", *bound)
         elif row.name == "sfpswap" and _constant_value(operands[2]):
             self._emit("SFPSWAP", operands[:2], (operands[2],), *results)
         elif row.name in ("store", "sfpstochrnd_v"):
@@ -115,6 +125,21 @@ class _Selection:
             self._select_source(row.name, operands, results[0])
         else:
             self._select_value(row.name, operands, results[0])
+
+    def _bound_register(
+        self, operands: tuple[Operand, ...], results: tuple[Value, ...]
+    ) -> tuple[tuple[Operand, ...], tuple[int, ...], Value] | None:
+        """Minimum or maximum with a constant register, which SFPSWAP does not write, of which only one is used (ISA
+        documentation, page of `SFPSWAP`): its operands, mode and result.
+        """
+        a, b, mode = *operands[:2], _constant_value(operands[2])
+        used = [n for n, result in enumerate(results) if result.name in self.used]
+        kept = [each for each in (a, b) if isinstance(each, Value) and each.name in self.registers]
+        if mode not in (_SMALLER, _LARGER) or len(used) != 1 or len(kept) != 1:
+            return None
+        (number,), (bound,) = used, kept
+        takes_smaller = (mode == _SMALLER) == (number == 0)
+        return (b if bound == a else a, bound), (_SMALLER if takes_smaller else _LARGER,), results[number]
 
     def _emit_store_or_rounding(self, name: str, operands: tuple[Operand, ...], results: tuple[Value, ...]) -> None:
         if name == "store":
@@ -153,6 +178,8 @@ class _Selection:
             case "config_read" if (bits := _FIXED.get(_constant_value(operands[0]))) is not None:
                 self.known[result.name] = vector_constant(bits)
             case _:
+                if name == "config_read":
+                    self.registers.add(result.name)
                 self.made.append(replace(_register(operands[0]), results=(result,), place=self.place))
 
     def _select_value(self, name: str, operands: tuple[Operand, ...], result: Value) -> None:

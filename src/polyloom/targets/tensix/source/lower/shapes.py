@@ -74,6 +74,7 @@ SFPCAST c > d | instr_mod1
 SFP_STOCH_RND c > d | imm8_math instr_mod1 rnd_mode
 SFP_STOCH_RND.v c b > d | instr_mod1 rnd_mode
 SFPSWAP d c > d c | instr_mod1
+SFPSWAP.c d c > d | instr_mod1
 SFPTRANSP 0 1 2 3 > 0 1 2 3 |
 SFPCONFIG 0 > | config_dest instr_mod1
 SFPSETCC c > | imm12_math instr_mod1

@@ -3,16 +3,16 @@
 stages that need them, and what stages make takes the room of what nobody reads any more (storage allocation by
 lifetimes; first fit by the size of an interval, Gergov 1999 has its bounds).
 
-Core NC reads the arguments in the order of the stages, by NoC 1, as early as their room is free: while a stage
-computes, the arguments of the next ones arrive (software prefetching). Results stay in L1.
+Core NC reads the arguments one after the other, by NoC 1, as early as their room is free: while stages compute, the
+arguments of the next ones arrive (software prefetching). Results stay in L1.
 
-    NC:  stage s - ahead is done -> read the arguments of stage s -> they are there
+    NC:  the stage before an argument's room is free is done -> read it -> all arguments of the stages up to s are there
     T0:  the arguments of stage s are there -> unpack
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,8 +23,13 @@ from polyloom.targets.tensix.words.arrays.area import END, Area, Key
 from polyloom.targets.tensix.words.arrays.tiles import Blocks, tile_count, tile_pitch
 from polyloom.targets.tensix.words.dram_port import FLIT
 
-AHEAD: Final = (3, 2, 1, 0)
-"""Numbers of stages by which arguments may come before the stage that needs them."""
+_AHEAD: Final = (3, 2, 1, 0)
+"""Numbers of stages by which all arguments may come before the stage that needs them."""
+_LARGE: Final = 1 << 16
+"""Bytes of an argument that takes longer than a short stage."""
+_SMALL_AHEAD, _LARGE_AHEAD = (32, 16, 8, 4), (12, 6, 3, 2)
+"""Numbers of stages that are tried for all smaller arguments, and then for each large one: what comes early may hold up
+what is needed before it, unless that has come earlier still."""
 DONE, ARRIVED = 8, 12
 """Words by which cores meet, from the barrier's on: stages that T2 has done, and stages whose arguments are there."""
 _NIU: Final = "0xffb30000"
@@ -33,9 +38,10 @@ _READS: Final = 0x208
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Argument that is read before a stage: `size` bytes from DRAM to L1."""
+    """Argument that is read before a stage, `size` bytes from DRAM to L1, when the stages before `begin` are done."""
 
     stage: int
+    begin: int
     source: int
     target: int
     size: int
@@ -43,12 +49,13 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Paged:
-    """Areas of arguments in DRAM; places of all areas in L1 by key; reads in the order of stages, `ahead` of them."""
+    """Areas of arguments in DRAM; places of all areas in L1 by key; reads in their order. All arguments come at least
+    `ahead` stages early."""
 
     inputs: tuple[Area, ...]
     where: dict[Key, Area]
     loads: tuple[Load, ...]
-    ahead: int
+    ahead: int = 0
 
 
 def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) -> Paged | None:
@@ -61,16 +68,27 @@ def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) ->
     made = {stage.result.key for stage in stages}
     uses = {key: [n for n, stage in enumerate(stages) if key in {a.key for a in stage.areas}] for key in areas}
     kept = {stage.result.key for stage in stages if stage.result.placed.matrix.array in outputs}
-    for ahead in AHEAD:
-        spans = {
-            key: (at[0] if key in made else max(0, at[0] - ahead), len(stages) if key in kept else at[-1])
-            for key, at in uses.items()
-        }
-        found = _fit(areas, spans, made, first)
-        if found is not None:
-            blocks = {stage.reads[1].key: stage.block for stage in stages if stage.block is not None}
-            return _placed_area(areas, uses, blocks, made, found, ahead)
-    return None
+
+    def spans(ahead: Mapping[Key, int]) -> dict[Key, tuple[int, int]]:
+        begins = {key: at[0] if key in made else max(0, at[0] - ahead[key]) for key, at in uses.items()}
+        return {key: (begins[key], len(stages) if key in kept else at[-1]) for key, at in uses.items()}
+
+    def fit(ahead: Mapping[Key, int]) -> dict[Key, int] | None:
+        return _fit(areas, spans(ahead), made, first)
+
+    ahead = next((n for n in _AHEAD if fit(dict.fromkeys(uses, n)) is not None), None)
+    if ahead is None:
+        return None
+    early = dict.fromkeys(uses, ahead)
+    large = {key for key in uses if key not in made and areas[key].placed.size > _LARGE}
+    tried = [(uses.keys() - large, _SMALL_AHEAD), *(({key}, _LARGE_AHEAD) for key in uses if key in large)]
+    for keys, numbers in tried:
+        choices = ({**early, **dict.fromkeys(keys, n)} for n in numbers if all(n > early[key] for key in keys))
+        early = next((choice for choice in choices if fit(choice) is not None), early)
+    found = fit(early)
+    assert found is not None, "it was tried"
+    blocks = {stage.reads[1].key: stage.block for stage in stages if stage.block is not None}
+    return replace(_placed_area(areas, uses, blocks, made, found, spans(early)), ahead=ahead)
 
 
 def _fit(
@@ -103,7 +121,7 @@ def _placed_area(
     blocks: dict[Key, ColumnBlock],
     made: Collection[Key],
     found: dict[Key, int],
-    ahead: int,
+    spans: Mapping[Key, tuple[int, int]],
 ) -> Paged:
     where = {key: replace(area, placed=replace(area.placed, address=found[key])) for key, area in areas.items()}
     inputs, loads, at = dict[Key, Area](), list[Load](), 0
@@ -118,24 +136,27 @@ def _placed_area(
             at += pitch
         before = 0 if block is None else block.first * tile_count(area.placed.extents[0])
         source = inputs[area.key].placed.address + before * tile_pitch(area.placed.width)
-        loads.append(Load(uses[key][0], source, found[key], areas[key].placed.size))
-    return Paged(tuple(inputs.values()), where, tuple(loads), ahead)
+        loads.append(Load(uses[key][0], spans[key][0], source, found[key], areas[key].placed.size))
+    # In this order no load waits for a stage that waits for a later load: that one begins before its own stage.
+    return Paged(tuple(inputs.values()), where, tuple(sorted(loads, key=lambda load: (load.begin, load.stage))))
 
 
 def read_arguments(paged: Paged, stages: int, meeting: int) -> Lines:
     """NC's program: s1 and s2 are a place in DRAM and one in L1, s3 counts packets, s4 and s5 stages."""
-    lines = [f"li s0, {_NIU}", "li s3, 0"]
-    for number in range(stages):
-        loads = [load for load in paged.loads if load.stage == number]
-        if number > paged.ahead:
-            lines += [f"li t2, {meeting:#x}", f"li s4, {number - paged.ahead}", f"done{number}:"]
-            lines += [f"lw t1, {DONE}(t2)", f"blt t1, s4, done{number}"]
-        for load in loads:
-            lines += [f"li s1, {load.source:#x}", f"li s2, {load.target:#x}", *start_read("s1", "s2", load.size)]
-            lines += [f"li t1, {packet_count(load.size)}", "add s3, s3, t1"]
-            lines += await_packets("s3", _READS, f"arrived{number}.{load.source}")
-        if loads:
-            lines += [f"li t2, {meeting:#x}", f"li s5, {number + 1}", f"sw s5, {ARRIVED}(t2)"]
+    lines, done, arrived = [f"li s0, {_NIU}", "li s3, 0"], 0, 0
+    for number, load in enumerate(paged.loads):
+        if load.begin > done:
+            done = load.begin
+            lines += [f"li t2, {meeting:#x}", f"li s4, {done}", f"done{done}:"]
+            lines += [f"lw t1, {DONE}(t2)", f"blt t1, s4, done{done}"]
+        lines += [f"li s1, {load.source:#x}", f"li s2, {load.target:#x}", *start_read("s1", "s2", load.size)]
+        lines += [f"li t1, {packet_count(load.size)}", "add s3, s3, t1"]
+        lines += await_packets("s3", _READS, f"arrived{load.source}")
+        # Stages before the first one that lacks an argument.
+        complete = min((other.stage for other in paged.loads[number + 1 :]), default=stages)
+        if complete > arrived:
+            arrived = complete
+            lines += [f"li t2, {meeting:#x}", f"li s5, {arrived}", f"sw s5, {ARRIVED}(t2)"]
     return lines
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from polyloom.ir.stage import Program
-from polyloom.targets.tensix.map.loops.steps import Pointwise
+from polyloom.targets.tensix.map.loops.steps import ARRAYS, Pointwise
 from polyloom.targets.tensix.words.arrays.area import element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
@@ -44,6 +44,9 @@ def fuse_epilogues(
     for each in arranged:
         formula = formulas.get(each.stage.result)
         if not isinstance(each, Applied) or each.wrapped or formula is None:
+            continue
+        # Beside sums of 32 bits, Dst has room for as many arrays as at 32 bits.
+        if len(formula.arrays) > ARRAYS:
             continue
         # Beside sums, tiles of arrays follow one another: none serves all columns.
         if any(-1 in spread.axes and spread.array in program.computed for spread in formula.arrays):

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from polyloom.ir.ssa import Place
-from polyloom.ir.stage import Program
+from polyloom.ir.stage import Product, Program
 from polyloom.passes import Watch
 from polyloom.targets.tensix.map.loops.fused.choose import element_loads, is_gainful, sum_mode
+from polyloom.targets.tensix.map.loops.half.selection import HALF_WIDTH
+from polyloom.targets.tensix.map.loops.half.tile_kernel import UNCOMPILED, TileKernel, select_kernel
 from polyloom.targets.tensix.map.loops.layout import array_shapes, fits_l1, operand_areas, result_areas
 from polyloom.targets.tensix.map.loops.steps import Pointwise, span_place
-from polyloom.targets.tensix.map.loops.vector import kernel_words
 from polyloom.targets.tensix.words.arrays.area import DATA, MEETING, Area, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.targets.tensix.words.arrays.views import Views
@@ -50,8 +51,7 @@ class ColumnBlock:
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A stage with the areas that it reads and computes, of a formula the operations and the sums that it reads in Dst,
-    and when it is compiled the words of a vector with their places. Of a column block, `reads` has the block, and
-    `result` is the whole result.
+    and when it is compiled its vector kernel. Of a column block, `reads` has the block, and `result` is the whole one.
     """
 
     arranged: Arranged
@@ -59,7 +59,7 @@ class Stage:
     reads: tuple[Area, ...]
     result: Area
     sums: str = ""
-    kernel: tuple[tuple[int, Place], ...] = ()
+    kernel: TileKernel = UNCOMPILED
     block: ColumnBlock | None = None
 
     @property
@@ -125,12 +125,12 @@ def _fuse_stages(content: Content, fusions: Mapping[str, str], shapes: Mapping[s
 
 def compile_kernels(stages: Iterable[Stage], how: Arithmetic, watch: Watch | None) -> list[Stage]:
     """Stages with the words of their vector kernels; equal formulas, as those of heads are, have one kernel."""
-    known, made = dict[object, tuple[tuple[int, Place], ...]](), list[Stage]()
+    known, made = dict[object, TileKernel](), list[Stage]()
     for stage in stages:
         if stage.formula is not None:
             key = _kernel_key(stage, how)
             if key not in known:
-                known[key] = _vector_words(stage, how, watch)
+                known[key] = _vector_kernel(stage, how, watch)
             stage = replace(stage, kernel=known[key])
         made.append(stage)
     return made
@@ -142,13 +142,22 @@ def _kernel_key(stage: Stage, how: Arithmetic) -> object:
     assert p is not None, "products alone have no kernel"
     loads = element_loads(p, stage.sums, how) if stage.sums else None
     places = [p.place, *(span_place(step.span or p.span) for step in p.steps)]
-    return p.dtype, p.steps, p.value, len(p.arrays), len(p.scalars), str(loads), tuple(places)
+    return p.dtype, p.steps, p.value, len(p.arrays), len(p.scalars), str(loads), _has_rows(stage), tuple(places)
 
 
-def _vector_words(stage: Stage, how: Arithmetic, watch: Watch | None) -> tuple[tuple[int, Place], ...]:
+def _has_rows(stage: Stage) -> bool:
+    """Whether a formula is one of sums that are the same in all columns of a tile, and of nothing else."""
+    product, formula = stage.arranged.stage, stage.formula
+    return isinstance(product, Product) and product.is_spread and formula is not None and len(formula.arrays) == 1
+
+
+def _vector_kernel(stage: Stage, how: Arithmetic, watch: Watch | None) -> TileKernel:
     assert stage.formula is not None, "products alone have no kernel"
+    e = element_format(how)
+    # At 32 bits, a kernel of two vectors has not been measured beside one of a single vector.
+    has_pairs = e.width == HALF_WIDTH
     if not stage.sums:
-        return tuple(kernel_words(stage.formula, element_format(how).mode, watch))
+        return select_kernel(stage.formula, e.mode, watch, has_pairs=has_pairs)
     # In Dst, sums lie at the address of the vector, and arrays behind all sums.
     loads = element_loads(stage.formula, stage.sums, how)
-    return tuple(kernel_words(stage.formula, sum_mode(how), watch, loads))
+    return select_kernel(stage.formula, sum_mode(how), watch, loads, has_pairs=has_pairs, has_rows=_has_rows(stage))

@@ -14,8 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from polyloom.targets.tensix.map.loops.elementwise import ENABLED, VECTORS, load_scalars, record_kernel, vector_steps
+from polyloom.targets.tensix.map.loops.elementwise import (
+    ENABLED,
+    fits_replay,
+    load_registers,
+    record_kernel,
+    vector_steps,
+)
 from polyloom.targets.tensix.map.loops.fused.choose import array_address, sum_places
+from polyloom.targets.tensix.map.loops.half.tile_kernel import TileKernel
 from polyloom.targets.tensix.map.loops.join import prefix_labels
 from polyloom.targets.tensix.map.loops.product import multiplier, multiply_pair, take_place
 from polyloom.targets.tensix.map.loops.product_pack import (
@@ -49,7 +56,6 @@ from polyloom.targets.tensix.map.loops.thread import (
     shared_configuration,
     thread_configuration,
 )
-from polyloom.targets.tensix.source.allocate.replay import SLOTS
 from polyloom.targets.tensix.words.arrays import tiles
 
 _SLOTS, _FILLED = 4, 8
@@ -60,14 +66,14 @@ _Block = Callable[[int, int, str], Lines]
 @dataclass(frozen=True, slots=True)
 class Epilogue:
     """The formula as threads see it: addresses of its arrays but the sum, the code and the width of their datums,
-    address and number of scalars, words of a vector."""
+    address and number of scalars, and its kernel."""
 
     arrays: tuple[int, ...]
     format: int
     width: int
     scalars: int
     scalar_count: int
-    kernel: tuple[int, ...]
+    kernel: TileKernel
 
     @property
     def places(self) -> int:
@@ -214,13 +220,13 @@ def _merge_words(first: Mapping[int, int], second: Mapping[int, int]) -> dict[in
 
 def pack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
     """T2: of each sum the vector kernel, then the packers, which work while the next kernel runs."""
-    replays = len(e.kernel) <= SLOTS
+    replays = fits_replay(e.kernel)
     expander, recorded = record_kernel(e.kernel) if replays else ([], [])
 
     def vectors(name: str) -> Lines:
         if replays:
             return inline_words(encode_word("MOP", mop_type=1))
-        return counted_loop(f"{name}.vectors", "s2", VECTORS, inline_words(*e.kernel))
+        return counted_loop(f"{name}.vectors", "s2", e.kernel.walk.runs, inline_words(*e.kernel.bare_words))
 
     def block(half: int, count: int, name: str) -> Lines:
         places = range(half * e.places // 2, half * e.places // 2 + count)
@@ -236,9 +242,9 @@ def pack_part(p: Product, e: Epilogue, hooks: Hooks) -> Part:
         frees = [encode_word("SEMPOST", sem_sel=_SLOTS)] if e.arrays else []
         return [*lines, *inline_words(*frees, *clear_tile(p, places[-1]), encode_word("SEMPOST", sem_sel=FREE))]
 
-    begin = [*expander, *load_scalars(e.scalars, e.scalar_count), *inline_words(ENABLED), *recorded]
+    begin = [*expander, *load_registers(e.scalars, e.scalar_count, e.kernel), *inline_words(ENABLED), *recorded]
     lines = [*begin, *_emit_blocks(p, e, block, hooks)]
-    return Part(product_packers(p), vector_steps(), PACK | CONFIG | VECTOR | MATRIX, lines)
+    return Part(product_packers(p), vector_steps(e.kernel), PACK | CONFIG | VECTOR | MATRIX, lines)
 
 
 def _await(semaphore: int, held: int) -> list[int]:
