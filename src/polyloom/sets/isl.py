@@ -125,7 +125,7 @@ def parameter_set(assumptions: Condition, params: Sequence[str]) -> isl.Set:
 
 def sample(points: isl.Set) -> dict[str, int] | None:
     """Sample point, parameters first minimized where they are bounded below, or None when the set is empty."""
-    flat = _with_parameters_first(points)
+    flat = _flatten_parameters(points)
     for position in range(flat.dim(isl.dim_type.set)):
         # isl's minimum can be too small in the presence of an empty piece; minimizing only makes the point nicer
         least = flat.dim_min_val(position)
@@ -134,12 +134,12 @@ def sample(points: isl.Set) -> dict[str, int] | None:
     return _point(flat)
 
 
-def any_point(points: isl.Set) -> dict[str, int] | None:
+def sample_point(points: isl.Set) -> dict[str, int] | None:
     """Sample point, parameters and coordinates, of no particular choice; None when the set is empty."""
-    return _point(_with_parameters_first(points))
+    return _point(_flatten_parameters(points))
 
 
-def _with_parameters_first(points: isl.Set) -> isl.Set:
+def _flatten_parameters(points: isl.Set) -> isl.Set:
     """Parameters as dimensions before the others, so that the counterexample in a message has the least sizes, then the
     least iteration."""
     params = points.dim(isl.dim_type.param)

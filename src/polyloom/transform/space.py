@@ -16,7 +16,7 @@ import islpy as isl
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Recurrence, System
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import affine_map, any_point, parameter_set, sample, to_set, translate
+from polyloom.sets.isl import affine_map, parameter_set, sample, sample_point, to_set, translate
 
 Vector = tuple[int, ...]
 TYPICAL = 12
@@ -50,7 +50,7 @@ class Space:
     def constants(self, points: isl.Set, affines: Sequence[Affine]) -> list[int | None]:
         """`constant` of each of several expressions."""
         # Also without any point: a constant is one everywhere.
-        point = None if all(a.is_constant for a in affines) else any_point(points)
+        point = None if all(a.is_constant for a in affines) else sample_point(points)
         return [a.constant if a.is_constant else self._constant(points, a, point) for a in affines]
 
     def _constant(self, points: isl.Set, affine: Affine, point: Mapping[str, int] | None) -> int | None:

@@ -98,7 +98,7 @@ def cases() -> Mapping[str, Any]:
     return {case.name: case for case in found}
 
 
-def operators_of(name: str) -> tuple[str, ...]:
+def case_operators(name: str) -> tuple[str, ...]:
     return tuple(sorted({node.op_type for node in cases()[name].model.graph.node}))
 
 
@@ -111,7 +111,7 @@ def run_case(name: str, place: str) -> Outcome:
         reason = f"{error.code}: {error.diagnostics[0].message}"
     except Exception as error:  # a defect, which the table shows by name
         reason = f"INTERNAL {type(error).__name__}: {error}"
-    return Outcome(name, operators_of(name), not reason, reason, time.process_time() - start)
+    return Outcome(name, case_operators(name), not reason, reason, time.process_time() - start)
 
 
 def _difference(case: Any, place: str) -> str:
@@ -188,7 +188,7 @@ def compare(case: Any, name: str, found: Mapping[str, Any], want: Any) -> str:
     return "" if is_close else f"{name} has other numbers: {got.reshape(-1)[:4]} for {want.reshape(-1)[:4]}"
 
 
-def outcome_of(task: tuple[str, str]) -> Outcome:
+def measure_case(task: tuple[str, str]) -> Outcome:
     """A case in a process of its own: native code, as a solver's, is ended by nothing else. Its time and memory are
     bounded."""
     receiver, sender = _FORK.Pipe(duplex=False)
@@ -200,7 +200,7 @@ def outcome_of(task: tuple[str, str]) -> Outcome:
     except EOFError:
         name, _ = task
         reason = f"more than {SECONDS} s" if _ended_by_limit(child) else "ended without an answer"
-        return Outcome(name, operators_of(name), False, reason, SECONDS)
+        return Outcome(name, case_operators(name), False, reason, SECONDS)
     finally:
         child.join()
         receiver.close()
@@ -252,7 +252,7 @@ def main() -> None:
         run_case("test_add", place)  # loads in this process what the others need
         with ProcessPoolExecutor(options.jobs) as pool:
             outcomes = list[Outcome]()
-            for each in pool.map(outcome_of, [(name, place) for name in names], chunksize=8):
+            for each in pool.map(measure_case, [(name, place) for name in names], chunksize=8):
                 outcomes.append(each)
                 if options.verbose:
                     verdict = "ok  " if each.passed else "FAIL"

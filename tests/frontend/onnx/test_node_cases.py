@@ -66,10 +66,10 @@ def end_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(node_cases, "SECONDS", 1)
     monkeypatch.setattr(node_cases, "run_case", count)
-    found = node_cases.outcome_of(("test_add", "riscv"))
+    found = node_cases.measure_case(("test_add", "riscv"))
     assert (found.passed, found.reason) == (False, "more than 1 s")
     monkeypatch.setattr(node_cases, "run_case", leave)
-    assert node_cases.outcome_of(("test_add", "riscv")).reason == "ended without an answer"
+    assert node_cases.measure_case(("test_add", "riscv")).reason == "ended without an answer"
 
 
 @pytest.mark.long

@@ -219,17 +219,17 @@ def softmax_axes(node: Node, rank: int) -> tuple[int, ...]:
 Rounding = Callable[[Value], Value]
 
 
-def _unrounded(value: Value) -> Value:
+def _identity(value: Value) -> Value:
     return value
 
 
-def _rounded_to_half(value: Value) -> Value:
+def _round_to_half(value: Value) -> Value:
     """A single that is rounded to half precision."""
     return convert(convert(value, "f16"), "f32")
 
 
 def exponentials(
-    node: Node, value: Value, along: tuple[int, ...], rounded: Rounding = _unrounded
+    node: Node, value: Value, along: tuple[int, ...], rounded: Rounding = _identity
 ) -> tuple[Value, Value, Value]:
     """Differences from the largest element, their exponentials, and the sums of these with extents of 1."""
     extents = shape(value)
@@ -241,7 +241,7 @@ def exponentials(
     return below, grown, total
 
 
-def softmax_value(node: Node, value: Value, along: tuple[int, ...], rounded: Rounding = _unrounded) -> Value:
+def softmax_value(node: Node, value: Value, along: tuple[int, ...], rounded: Rounding = _identity) -> Value:
     _, grown, total = exponentials(node, value, along, rounded)
     # Divided and not multiplied by the reciprocal, which would round twice.
     return apply("div", grown, spread(total, shape(value)))
@@ -255,7 +255,7 @@ def softmax(node: Node) -> Tensor:
     # ONNX defines Softmax as a function of five operators (version 13), each of which rounds to half precision: sums of
     # rounded exponentials differ from those of others by more than its tests allow.
     single = node.local(convert(value, "f32"))
-    return data(convert(softmax_value(node, single, along, _rounded_to_half), "f16"))
+    return data(convert(softmax_value(node, single, along, _round_to_half), "f16"))
 
 
 def log_softmax(node: Node) -> Tensor:
