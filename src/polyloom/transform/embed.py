@@ -198,7 +198,7 @@ class _Search:
         beam: list[tuple[float, Placements]] = [(0.0, {})]
         for name in self._sequence():
             wider = [
-                (self._least_cost(extended, floor), extended)
+                (self._lower_bound(extended, floor), extended)
                 for placed, floor in [(placed, self._shape_cost(placed)) for _, placed in beam]
                 for p in dict.fromkeys(self._candidates(name, placed))
                 for extended in [{**placed, name: p}]
@@ -223,12 +223,12 @@ class _Search:
                 limit = best[BEAM - 1][0] + ROUNDING if len(best) >= BEAM else limit
         return [(cost, wider[n][1]) for cost, n in best[:BEAM]]
 
-    def _least_cost(self, placed: Placements, floor: float) -> float:
+    def _lower_bound(self, placed: Placements, floor: float) -> float:
         """A lower bound of `_cost`, without the moves of values that have to be passed along. `floor`: what the shape
         of the placements before costs, which one more never lessens."""
         total, vectors = floor, set[Vector]()
         for d, reader, writer in self._placed_dependences(placed):
-            cost, found = self._least_dependence(d, reader, writer)
+            cost, found = self._dependence_bound(d, reader, writer)
             total += cost
             vectors.update(found)
         # More vectors allow no order that fewer forbid.
@@ -236,7 +236,7 @@ class _Search:
 
     def _closer_cost(self, placed: Placements) -> float:
         """A lower bound of `_cost` of placements that some order allows, with their own shape."""
-        return self._least_cost(placed, self._shape_cost(placed) + self._crowd(placed))
+        return self._lower_bound(placed, self._shape_cost(placed) + self._crowd(placed))
 
     def _shape_cost(self, placed: Placements) -> float:
         return self._mismatch(placed) + self._growth(placed) if placed else 0.0
@@ -353,7 +353,7 @@ class _Search:
             self.known[key] = self._measure(d, reader, writer)
         return self.known[key]
 
-    def _least_dependence(
+    def _dependence_bound(
         self, d: Dependence, reader: Placement, writer: Placement
     ) -> tuple[float, tuple[Vector, ...]]:
         """A lower bound of `_dependence`; what is known already is exact."""

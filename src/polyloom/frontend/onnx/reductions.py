@@ -223,7 +223,7 @@ def _identity(value: Value) -> Value:
     return value
 
 
-def _round_to_half(value: Value) -> Value:
+def _half_precision(value: Value) -> Value:
     """A single that is rounded to half precision."""
     return convert(convert(value, "f16"), "f32")
 
@@ -255,7 +255,7 @@ def softmax(node: Node) -> Tensor:
     # ONNX defines Softmax as a function of five operators (version 13), each of which rounds to half precision: sums of
     # rounded exponentials differ from those of others by more than its tests allow.
     single = node.local(convert(value, "f32"))
-    return data(convert(softmax_value(node, single, along, _round_to_half), "f16"))
+    return data(convert(softmax_value(node, single, along, _half_precision), "f16"))
 
 
 def log_softmax(node: Node) -> Tensor:
