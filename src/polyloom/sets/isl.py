@@ -125,15 +125,29 @@ def parameter_set(assumptions: Condition, params: Sequence[str]) -> isl.Set:
 
 def sample(points: isl.Set) -> dict[str, int] | None:
     """Sample point, parameters first minimized where they are bounded below, or None when the set is empty."""
-    params = points.dim(isl.dim_type.param)
-    flat = isl.Set.from_params(points) if points.is_params() else points
-    # Parameters first, so that the counterexample in a message has the least sizes, then the least iteration.
-    flat = flat.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, params)
+    flat = _flatten_parameters(points)
     for position in range(flat.dim(isl.dim_type.set)):
         # isl's minimum can be too small in the presence of an empty piece; minimizing only makes the point nicer
         least = flat.dim_min_val(position)
         fixed = flat.fix_val(isl.dim_type.set, position, least) if least.is_int() else flat
         flat = flat if fixed.is_empty() else fixed
+    return _point(flat)
+
+
+def sample_point(points: isl.Set) -> dict[str, int] | None:
+    """Sample point, parameters and coordinates, of no particular choice; None when the set is empty."""
+    return _point(_flatten_parameters(points))
+
+
+def _flatten_parameters(points: isl.Set) -> isl.Set:
+    """Parameters as dimensions before the others, so that the counterexample in a message has the least sizes, then the
+    least iteration."""
+    params = points.dim(isl.dim_type.param)
+    flat = isl.Set.from_params(points) if points.is_params() else points
+    return flat.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, params)
+
+
+def _point(flat: isl.Set) -> dict[str, int] | None:
     point = flat.sample_point()
     names = [flat.get_dim_name(isl.dim_type.set, n) or hidden_name(n) for n in range(flat.dim(isl.dim_type.set))]
     return (

@@ -77,7 +77,7 @@ class Carrier:
         if points.is_empty():
             return []
         gaps = [here - at for here, at in zip(self.space.point_symbols, value.at, strict=True)]
-        constants = [self.space.constant(points, gap) for gap in gaps]
+        constants = self.space.constants(points, gaps)
         if None not in constants:
             return [(points, self.space.reference(self.names[value.statement], [c or 0 for c in constants]))]
         axes = self._axes(points, value, tuple(n for n, c in enumerate(constants) if c is None))

@@ -12,9 +12,11 @@ costs least beside those before it: their number counts linearly then.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from itertools import islice, permutations, product
 from math import prod
 
@@ -35,6 +37,12 @@ CHOICES = 4
 """Coordinates that are tried for one dimension of one statement."""
 COMBINATIONS = 160
 IMPOSSIBLE = 1000.0
+ROUNDING = 1e-6
+"""More than sums of costs in another order differ by."""
+DISTANCE = 0.05
+"""The price of a step between producer and reader: distances cost registers, but much less than `PASSED`."""
+PASSED = 1.0
+"""The price of a value that variables pass along, besides that of each."""
 GROWTH = 2.0
 """The price of a bounding box twice as large."""
 BELOW = 0.16
@@ -75,6 +83,7 @@ class Placement:
 
 
 Placements = dict[str, Placement]
+_Extension = tuple[float, Placement, frozenset[Vector], list[tuple[Vector, Vector]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +141,7 @@ class _Search:
         self.points: list[isl.Set] = []
         self.known_points: dict[str, int] = {}
         self.common: dict[tuple[int, int], int | None] = {}
+        self.constants: dict[tuple[Dependence, Affine], int | None] = {}
         self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
         self.of: dict[str, list[Dependence]] = {e.name: [] for e in equations}
         for d in self.dependences:
@@ -146,16 +156,16 @@ class _Search:
         placed, vectors, total = Placements(), frozenset[Vector](), 0.0
         boxes: list[tuple[Vector, Vector]] = []
         for name in self._sequence():
-            found = [
-                self._extended_cost(name, p, placed, vectors, boxes)
-                for p in dict.fromkeys(self._candidates(name, placed))
-            ]
-            cost, n = min(((f[0], n) for n, f in enumerate(found)), default=(IMPOSSIBLE, 0))
+            best: _Extension | None = None
+            for p in dict.fromkeys(self._candidates(name, placed)):
+                limit = IMPOSSIBLE if best is None else best[0]
+                found = self._extended_cost(name, p, placed, vectors, boxes, limit)
+                best = found if found[0] < limit else best
             # Without backtracking: one statement that fits nowhere ends the attempt, and the caller cuts the system
             # into phases.
-            if cost >= IMPOSSIBLE:
+            if best is None:
                 return []
-            _, placed[name], vectors, boxes = found[n]
+            cost, placed[name], vectors, boxes = best
             total += cost
         return [(total, placed)]
 
@@ -166,29 +176,70 @@ class _Search:
         placed: Placements,
         vectors: frozenset[Vector],
         boxes: list[tuple[Vector, Vector]],
-    ) -> tuple[float, Placement, frozenset[Vector], list[tuple[Vector, Vector]]]:
-        """What one more placement costs, the vectors that an order must meet then, and the first statement's box with
-        the one around all."""
+        limit: float,
+    ) -> _Extension:
+        """What one more placement costs, or a lower bound that is not below the limit; the vectors that an order must
+        meet then, and the first statement's box with the one around all."""
         low, high = self._box(name, placement)
         first, around = (boxes[0], boxes[-1]) if boxes else ((low, high), (low, high))
         around = tuple(map(min, around[0], low)), tuple(map(max, around[1], high))
         cost = self._box_cost(first, around)
-        for d in self.of[name]:
+        for d in self.of[name] if cost < limit else ():
             ends = {**({n: placed[n] for n in (d.reader, d.writer) if n in placed}), name: placement}
             if len(ends) == len({d.reader, d.writer}):
                 more, found = self._measure(d, ends[d.reader], ends[d.writer])
                 # Only dependences to what is placed already are measured, so that each is measured once in all.
                 cost, vectors = cost + more, vectors.union(found)
+            if cost >= limit:
+                break
         return cost + self._order_cost(vectors), placement, vectors, [first, around]
 
     def _beam(self) -> list[tuple[float, Placements]]:
         beam: list[tuple[float, Placements]] = [(0.0, {})]
         for name in self._sequence():
-            wider = [{**placed, name: p} for _, placed in beam for p in dict.fromkeys(self._candidates(name, placed))]
-            costs = [(self._cost(placed), n) for n, placed in enumerate(wider)]
-            # Sorted by cost, then by number: ties are broken by the order of candidates, which is the text's.
-            beam = [(cost, wider[n]) for cost, n in sorted(costs)[:BEAM] if cost < IMPOSSIBLE]
+            wider = [
+                (self._lower_bound(extended, floor), extended)
+                for placed, floor in [(placed, self._shape_cost(placed)) for _, placed in beam]
+                for p in dict.fromkeys(self._candidates(name, placed))
+                for extended in [{**placed, name: p}]
+            ]
+            beam = self._cheapest(wider)
         return beam
+
+    def _cheapest(self, wider: Sequence[tuple[float, Placements]]) -> list[tuple[float, Placements]]:
+        """The `BEAM` cheapest placements, of lower bounds and placements. Branch and bound, best first (Land and Doig
+        1960): what cannot be among the cheapest is not measured; of a deep nest that is most."""
+        # Sorted by cost, then by number: ties are broken by the order of candidates, which is the text's.
+        best, limit = list[tuple[float, int]](), IMPOSSIBLE
+        waiting = [(least, n, False) for n, (least, _) in enumerate(wider)]
+        heapify(waiting)
+        while waiting and waiting[0][0] < limit:
+            _, n, is_closer = heappop(waiting)
+            placed = wider[n][1]
+            if not is_closer:
+                heappush(waiting, (self._closer_cost(placed), n, True))
+            elif (cost := self._cost(placed, limit)) < IMPOSSIBLE:
+                insort(best, (cost, n))
+                limit = best[BEAM - 1][0] + ROUNDING if len(best) >= BEAM else limit
+        return [(cost, wider[n][1]) for cost, n in best[:BEAM]]
+
+    def _lower_bound(self, placed: Placements, floor: float) -> float:
+        """A lower bound of `_cost`, without the moves of values that have to be passed along. `floor`: what the shape
+        of the placements before costs, which one more never lessens."""
+        total, vectors = floor, set[Vector]()
+        for d, reader, writer in self._placed_dependences(placed):
+            cost, found = self._dependence_bound(d, reader, writer)
+            total += cost
+            vectors.update(found)
+        # More vectors allow no order that fewer forbid.
+        return IMPOSSIBLE if find_order(vectors, len(self.space.dims)) is None else total
+
+    def _closer_cost(self, placed: Placements) -> float:
+        """A lower bound of `_cost` of placements that some order allows, with their own shape."""
+        return self._lower_bound(placed, self._shape_cost(placed) + self._crowd(placed))
+
+    def _shape_cost(self, placed: Placements) -> float:
+        return self._mismatch(placed) + self._growth(placed) if placed else 0.0
 
     def _sequence(self) -> list[str]:
         """Deepest first, then always a deep one that depends on, or feeds, what is placed."""
@@ -263,18 +314,29 @@ class _Search:
         return tuple(a.substitute(index) for a in writer.at)
 
     def _constant(self, d: Dependence, affine: Affine) -> int | None:
-        return self.own[d.reader].constant(self.sets[d], affine)
+        if affine.is_constant:
+            return affine.constant
+        if (d, affine) not in self.constants:
+            self.constants[d, affine] = self.own[d.reader].constant(self.sets[d], affine)
+        return self.constants[d, affine]
 
-    def _cost(self, placed: Placements) -> float:
-        total, vectors = self._mismatch(placed) + self._growth(placed) + self._crowd(placed), set[Vector]()
-        for d in self.dependences:
-            if d.reader in placed and d.writer in placed:
-                cost, found = self._dependence(d, placed[d.reader], placed[d.writer])
-                total += cost
-                vectors.update(found)
-                # Nothing makes up for it: the rest need not be measured.
-                if total >= IMPOSSIBLE:
-                    return total
+    def _placed_dependences(self, placed: Placements) -> Iterator[tuple[Dependence, Placement, Placement]]:
+        return (
+            (d, placed[d.reader], placed[d.writer])
+            for d in self.dependences
+            if d.reader in placed and d.writer in placed
+        )
+
+    def _cost(self, placed: Placements, limit: float) -> float:
+        """What placements cost; `IMPOSSIBLE` where that is not below the limit."""
+        total, vectors = self._shape_cost(placed) + self._crowd(placed), set[Vector]()
+        for d, reader, writer in self._placed_dependences(placed):
+            cost, found = self._dependence(d, reader, writer)
+            total += cost
+            vectors.update(found)
+            # Nothing makes up for it: the rest need not be measured.
+            if total >= limit:
+                return IMPOSSIBLE
         return total + self._order_cost(vectors)
 
     def _order_cost(self, vectors: Iterable[Vector]) -> float:
@@ -291,13 +353,30 @@ class _Search:
             self.known[key] = self._measure(d, reader, writer)
         return self.known[key]
 
+    def _dependence_bound(
+        self, d: Dependence, reader: Placement, writer: Placement
+    ) -> tuple[float, tuple[Vector, ...]]:
+        """A lower bound of `_dependence`; what is known already is exact."""
+        if (d, reader, writer) in self.known:
+            return self.known[d, reader, writer]
+        vector = self._uniform_distance(d, reader, writer)
+        return (PASSED, ()) if vector is None else (DISTANCE * sum(map(abs, vector)), (vector,))
+
+    def _uniform_distance(self, d: Dependence, reader: Placement, writer: Placement) -> Vector | None:
+        """The constant distance of a dependence; None where it has none."""
+        vector = list[int]()
+        for here, there in zip(reader.at, self._source_point(d, writer), strict=True):
+            gap = self._constant(d, here - there)
+            if gap is None:
+                return None
+            vector.append(gap)
+        return tuple(vector)
+
     def _measure(self, d: Dependence, reader: Placement, writer: Placement) -> tuple[float, tuple[Vector, ...]]:
+        vector = self._uniform_distance(d, reader, writer)
+        if vector is not None:
+            return DISTANCE * sum(map(abs, vector)), (vector,)
         written = self._source_point(d, writer)
-        gaps = [self._constant(d, a - b) for a, b in zip(reader.at, written, strict=True)]
-        if None not in gaps:
-            vector = tuple(g or 0 for g in gaps)
-            # Distances cost registers, but much less than variables that pass values on.
-            return 0.05 * sum(map(abs, vector)), (vector,)
         values = reader.loop_values(self.space.dims)
         # The same code that will make the equations tells whether, and with how many moves, the value can be passed
         # along.
@@ -308,7 +387,7 @@ class _Search:
             transfers = carrier.transfers()
         except NotUniform:
             return IMPOSSIBLE, ()
-        return 1.0 + 0.5 * len(transfers), tuple({self.space.distance(t.reference) for t in transfers})
+        return PASSED + 0.5 * len(transfers), tuple({self.space.distance(t.reference) for t in transfers})
 
     def _growth(self, placed: Placements) -> float:
         """How much larger than the deepest statement's the bounding box is, for typical parameters."""

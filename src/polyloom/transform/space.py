@@ -6,7 +6,7 @@ A `Space` names dimensions and parameters; its sets are isl sets over them, alre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import gcd, lcm
@@ -16,7 +16,7 @@ import islpy as isl
 from polyloom.ir.pla import Reference
 from polyloom.ir.recurrence import Recurrence, System
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.sets.isl import affine_map, parameter_set, sample, to_set, translate
+from polyloom.sets.isl import affine_map, parameter_set, sample, sample_point, to_set, translate
 
 Vector = tuple[int, ...]
 TYPICAL = 12
@@ -45,11 +45,16 @@ class Space:
     def constant(self, points: isl.Set, affine: Affine) -> int | None:
         """The value of `affine` if it is one integer on all points and for all parameters; None if not, or without
         points."""
+        return self.constants(points, (affine,))[0]
+
+    def constants(self, points: isl.Set, affines: Sequence[Affine]) -> list[int | None]:
+        """`constant` of each of several expressions."""
         # Also without any point: a constant is one everywhere.
-        if affine.is_constant:
-            return affine.constant
+        point = None if all(a.is_constant for a in affines) else sample_point(points)
+        return [a.constant if a.is_constant else self._constant(points, a, point) for a in affines]
+
+    def _constant(self, points: isl.Set, affine: Affine, point: Mapping[str, int] | None) -> int | None:
         # One value is the only candidate; isl is then asked once whether any point has another one.
-        point = sample(points)
         if point is None:
             return None
         value = affine.evaluate(point)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from random import Random
 
 import pytest
@@ -27,7 +28,7 @@ def test_the_lists_are_as_long_as_they_have_to_be(place: str) -> None:
     assert len(names) >= LEAST[place]
 
 
-def test_a_sample_passes_and_numbers_that_differ_are_noticed() -> None:
+def test_a_sample_passes_and_numbers_that_differ_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """One test, in one process: the package takes seconds to make its cases."""
     for place in PLACES:
         assert set(listed(place)) <= node_cases.cases().keys()
@@ -38,6 +39,7 @@ def test_a_sample_passes_and_numbers_that_differ_are_noticed() -> None:
             found = node_cases.run_case(name, place)
             assert found.passed, f"{name}: {found.reason}"
     notice_other_numbers()
+    end_native_code(monkeypatch)
 
 
 def notice_other_numbers() -> None:
@@ -51,6 +53,23 @@ def notice_other_numbers() -> None:
     assert "other numbers" in node_cases.compare(case, "sum", found, expected[0] * 1.01)
     assert "expected float64" in node_cases.compare(case, "sum", found, expected[0].astype("f8"))
     assert "no output" in node_cases.compare(case, "total", found, expected[0])
+
+
+def end_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of time ends a case in native code, which looks at no signal of Python's."""
+
+    def count(name: str, place: str) -> int:
+        return sum(range(10**15))
+
+    def leave(name: str, place: str) -> None:
+        os._exit(3)
+
+    monkeypatch.setattr(node_cases, "SECONDS", 1)
+    monkeypatch.setattr(node_cases, "run_case", count)
+    found = node_cases.measure_case(("test_add", "riscv"))
+    assert (found.passed, found.reason) == (False, "more than 1 s")
+    monkeypatch.setattr(node_cases, "run_case", leave)
+    assert node_cases.measure_case(("test_add", "riscv")).reason == "ended without an answer"
 
 
 @pytest.mark.long

@@ -35,6 +35,6 @@ OPERATORS: Final[Mapping[str, Operator]] = {
 NAMES: Final = frozenset((*OPERATORS, *fold_integers.FOLDING))
 """Operators that are read as they are; others are read where the package defines them by these."""
 COMPUTED_IN_SINGLE: Final = (
-    frozenset(OPERATORS) - movement.MOVES - {"Cast", "CastLike", "Identity", "Where", "QuantizeLinear"}
+    frozenset(OPERATORS) - movement.MOVES - {"Cast", "CastLike", "Identity", "Where", "QuantizeLinear", "Softmax"}
 )
-"""Operators whose half-precision operands are computed in single precision."""
+"""Operators whose half-precision operands are computed in single precision, and rounded once."""

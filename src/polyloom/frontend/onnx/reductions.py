@@ -216,26 +216,46 @@ def softmax_axes(node: Node, rank: int) -> tuple[int, ...]:
     return (axis,) if node.version >= 13 else tuple(range(axis, rank))
 
 
-def exponentials(node: Node, value: Value, along: tuple[int, ...]) -> tuple[Value, Value, Value]:
+Rounding = Callable[[Value], Value]
+
+
+def _identity(value: Value) -> Value:
+    return value
+
+
+def _half_precision(value: Value) -> Value:
+    """A single that is rounded to half precision."""
+    return convert(convert(value, "f16"), "f32")
+
+
+def exponentials(
+    node: Node, value: Value, along: tuple[int, ...], rounded: Rounding = _identity
+) -> tuple[Value, Value, Value]:
     """Differences from the largest element, their exponentials, and the sums of these with extents of 1."""
     extents = shape(value)
     # Differences from the largest element are at most 0: no exponential overflows, and their sum is at least 1.
     most = keep_axes(node.local(reduce_axes("maximum", value, along)), along, extents)
-    below = node.local(apply("sub", value, spread(most, extents)))
-    grown = node.local(apply("exp", below))
-    total = keep_axes(node.local(reduce_axes("add", grown, along)), along, extents)
+    below = node.local(rounded(apply("sub", value, spread(most, extents))))
+    grown = node.local(rounded(apply("exp", below)))
+    total = keep_axes(node.local(rounded(node.local(reduce_axes("add", grown, along)))), along, extents)
     return below, grown, total
 
 
-def softmax_value(node: Node, value: Value, along: tuple[int, ...]) -> Value:
-    _, grown, total = exponentials(node, value, along)
+def softmax_value(node: Node, value: Value, along: tuple[int, ...], rounded: Rounding = _identity) -> Value:
+    _, grown, total = exponentials(node, value, along, rounded)
     # Divided and not multiplied by the reciprocal, which would round twice.
     return apply("div", grown, spread(total, shape(value)))
 
 
 def softmax(node: Node) -> Tensor:
-    value = node.local(node.value())
-    return data(softmax_value(node, value, softmax_axes(node, len(shape(value)))))
+    value = node.value()
+    along = softmax_axes(node, len(shape(value)))
+    if dtype(value) != "f16":
+        return data(softmax_value(node, node.local(value), along))
+    # ONNX defines Softmax as a function of five operators (version 13), each of which rounds to half precision: sums of
+    # rounded exponentials differ from those of others by more than its tests allow.
+    single = node.local(convert(value, "f32"))
+    return data(convert(softmax_value(node, single, along, _half_precision), "f16"))
 
 
 def log_softmax(node: Node) -> Tensor:
