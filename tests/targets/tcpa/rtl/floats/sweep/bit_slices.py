@@ -28,7 +28,7 @@ Bit = int | str
 def circuit_function(name: str, module: Mapping[str, Any]) -> str:
     """Function of slices for a combinational module that `write_json` wrote, with the ports a, b, c and result. Errors:
     KeyError for a cell that is no gate, and for an undefined bit."""
-    names: dict[Bit, str] = dict(_CONSTANTS)
+    names: dict[Bit, str] = {**_CONSTANTS}
     for port in ("a", "b", "c"):
         names |= {bit: f"{port}[{n}]" for n, bit in enumerate(module["ports"][port]["bits"])}
     drivers = {cell["connections"]["Y"][0]: cell for cell in module["cells"].values()}

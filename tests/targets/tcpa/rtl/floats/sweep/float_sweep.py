@@ -38,7 +38,7 @@ FOLDER: Final = Path(__file__).parent
 COMPILER: Final = "g++"
 # Contracted products and sums would be rounded once, and no flag may flush subnormals to zero.
 _FLAGS: Final = ("-std=c++17", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w")
-_SYNTHESIS: Final = f"proc; flatten; opt_expr; opt_clean; techmap; opt_clean; abc -g {GATES}; opt_clean"
+_SYNTHESIS: Final = f"proc; flatten; opt_expr; opt_clean; techmap; opt_clean; abc -fast -g {GATES}; opt_clean"
 FORMATS: Final = {form.name: form for form in (E4M3, E5M2, F16, F32)}
 
 
