@@ -14,7 +14,7 @@ SANITIZED := build/sanitize
 WHEEL := build/installed
 SELECT := src/polyloom/riscv/selects/select.txt
 
-.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays mlir onnx device mutations programs golden house clean
+.PHONY: demo test test-long check lint format native-test wheel-test wheels try-wheels sdist release-notes docs bench compare polybench libraries litmus kernels gcc llk dv silicon select-table fuzz arrays mlir onnx device mutations programs floats golden house clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -167,6 +167,12 @@ PROGRAMS ?= 1000
 CHANGED ?= 10000
 programs: .venv/installed .venv/tools
 	$(BIN)/python -m tests.targets.tcpa.rtl.program_table $(PROGRAMS) $(CHANGED) $(SEED)
+
+# Netlists of the floating-point operations beside the host's arithmetic: all operands of small formats, all pairs of f16,
+# all words and OPERANDS random pairs and triples of f32. FORMATS="f16 f32" chooses some, SEED draws others.
+OPERANDS ?= 1000000000
+floats: .venv/installed .venv/tools
+	$(BIN)/python -m tests.targets.tcpa.rtl.floats.sweep.float_sweep $(OPERANDS) $(SEED) $(FORMATS)
 
 # Sizes, stack, scratch and instructions on small hosts; needs qemu-user.
 device: .venv/installed .venv/tools

@@ -76,7 +76,7 @@ def test_no_elements(golden: Golden) -> None:
 
 def test_arrays_beyond_l1(golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
-        pl.compile(kernels.layers, on="tensix").run(N=300, M=300, K=300, L=300)
+        pl.compile(kernels.layers, on="tensix").run(N=2000, M=300, K=300, L=2000)
     assert (error.value.code, error.value.exit_code) == ("PL1233", 3)
     golden("beyond-l1", str(error.value))
 
