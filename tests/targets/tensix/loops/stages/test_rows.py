@@ -152,6 +152,20 @@ def test_factors_come_from_dram_in_blocks_of_columns(
     assert len(whats(outside)) > len(whats(inside)) == 2
 
 
+def test_a_factor_of_two_products_comes_twice_in_blocks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Reads of one place in DRAM are apart (they had one label)."""
+    given = "(x: pl.f32[N, M], z: pl.f32[N, M], v: pl.f32[M, K], y: pl.f32[N, K], u: pl.f32[N, K])"
+    text = f"{given} -> None:\n    y[:, :] = np.abs(x @ v)\n    u[:, :] = np.abs(z @ v)\n"
+    inside = compiled(tmp_path, text, format="bf16").run(N=40, M=70, K=200)
+    monkeypatch.setattr(stages, "is_resident", _holds_nothing)
+    # The second stage has 6, 21 and 14 tiles beside 14 of the first one's result.
+    monkeypatch.setattr(page_areas, "END", DATA + 52 * tile_pitch(2))
+    outside = compiled(tmp_path, text, format="bf16").run(N=40, M=70, K=200)
+    assert inside.verified and outside.verified
+    assert all(np.array_equal(inside.outputs[name], outside.outputs[name]) for name in ("y", "u"))
+    assert len(whats(outside)) > len(whats(inside)) == 2
+
+
 def test_arguments_come_from_dram(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where L1 is too small for all stages together; the same bits."""
     text = "(x: pl.f32[N, M], v: pl.f32[M, K], w: pl.f32[K, M], y: pl.f32[N, M]) -> None:\n    y[:, :] = (x @ v) @ w\n"

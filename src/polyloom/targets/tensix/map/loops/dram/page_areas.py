@@ -55,7 +55,7 @@ class Paged:
     inputs: tuple[Area, ...]
     where: dict[Key, Area]
     loads: tuple[Load, ...]
-    ahead: int = 0
+    ahead: int
 
 
 def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) -> Paged | None:
@@ -88,7 +88,7 @@ def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) ->
     found = fit(early)
     assert found is not None, "it was tried"
     blocks = {stage.reads[1].key: stage.block for stage in stages if stage.block is not None}
-    return replace(_placed_area(areas, uses, blocks, made, found, spans(early)), ahead=ahead)
+    return _placed_area(areas, uses, blocks, made, found, spans(early), ahead)
 
 
 def _fit(
@@ -122,6 +122,7 @@ def _placed_area(
     made: Collection[Key],
     found: dict[Key, int],
     spans: Mapping[Key, tuple[int, int]],
+    ahead: int,
 ) -> Paged:
     where = {key: replace(area, placed=replace(area.placed, address=found[key])) for key, area in areas.items()}
     inputs, loads, at = dict[Key, Area](), list[Load](), 0
@@ -138,7 +139,8 @@ def _placed_area(
         source = inputs[area.key].placed.address + before * tile_pitch(area.placed.width)
         loads.append(Load(uses[key][0], spans[key][0], source, found[key], areas[key].placed.size))
     # In this order no load waits for a stage that waits for a later load: that one begins before its own stage.
-    return Paged(tuple(inputs.values()), where, tuple(sorted(loads, key=lambda load: (load.begin, load.stage))))
+    loads.sort(key=lambda load: (load.begin, load.stage))
+    return Paged(tuple(inputs.values()), where, tuple(loads), ahead)
 
 
 def read_arguments(paged: Paged, stages: int, meeting: int) -> Lines:
@@ -151,7 +153,7 @@ def read_arguments(paged: Paged, stages: int, meeting: int) -> Lines:
             lines += [f"lw t1, {DONE}(t2)", f"blt t1, s4, done{done}"]
         lines += [f"li s1, {load.source:#x}", f"li s2, {load.target:#x}", *start_read("s1", "s2", load.size)]
         lines += [f"li t1, {packet_count(load.size)}", "add s3, s3, t1"]
-        lines += await_packets("s3", _READS, f"arrived{load.source}")
+        lines += await_packets("s3", _READS, f"read{number}")
         # Stages before the first one that lacks an argument.
         complete = min((other.stage for other in paged.loads[number + 1 :]), default=stages)
         if complete > arrived:
