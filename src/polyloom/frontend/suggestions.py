@@ -9,5 +9,5 @@ from difflib import get_close_matches
 
 def suggestion(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
     """`did you mean ...?` when a known name is near, else `otherwise`."""
-    near = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.5)
+    near = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
     return f"did you mean `{near[0]}`?" if near else otherwise

@@ -73,6 +73,7 @@ BODIES: dict[str, str] = {
     "unknown_argument": "return two(x, d=1.0)",
     "too_many_arguments": "return two(x, 1.0, 2.0)",
     "unknown_function": "return np.fft.fft(x)",
+    "hypot": "return np.hypot(x, y)",
     "unknown_method": "return x.argsort()",
     "wrong_keyword": "return np.sum(x, where=c)",
     "print": "print(x)\nreturn x",

@@ -131,6 +131,9 @@ class Calls(Tests):
             message = "a kernel of whole arrays prints nothing"
             help = "return what is to be seen, as a further result; a kernel of loops prints elements, `print(x[i])`"
             return site.error("PL1510", message, help)
+        if function is np.hypot:
+            # It neither overflows nor underflows between its operations, for which single precision has no room.
+            return site.error("PL0134", f"`{name}` cannot be called in a kernel", "write np.sqrt(x * x + y * y)")
         known = [f.__name__ for f in FUNCTIONS if hasattr(f, "__name__")]
         help = suggestion(
             name, known, "the page of arrays lists what a kernel calls; others are written as functions of Python"

@@ -269,10 +269,6 @@ def isnan(site: Site, x: Any) -> Any:
     return site.compare("ne", found, found)
 
 
-def square_root_of_sum(site: Site, x1: Any, x2: Any) -> Any:
-    return unary(site, "sqrt", binary(site, "+", square(site, x1), square(site, x2)))
-
-
 def _binary_handler(symbol: str) -> Callable[..., Any]:
     def function(site: Site, x1: Any, x2: Any) -> Any:
         return binary(site, symbol, to_array(site, x1), to_array(site, x2))
@@ -355,7 +351,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sign: sign,
     np.square: square,
     np.reciprocal: reciprocal,
-    np.hypot: square_root_of_sum,
     np.isnan: isnan,
     np.logical_and: _logical("and"),
     np.logical_or: _logical("or"),
