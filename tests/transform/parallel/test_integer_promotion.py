@@ -47,7 +47,9 @@ def constant(random: Random, dtype: ElementType) -> Constant:
     return Constant(random.choice((low, high, random.randint(low, high), min(high, random.randint(0, 40)))), dtype)
 
 
-@pytest.mark.parametrize("types", [("u32",), tuple(t for t in TYPES if t != "i32")], ids=["u32", "all"])
+@pytest.mark.parametrize(
+    "types", [("u32",), ("u32", "bool"), tuple(t for t in TYPES if t != "i32")], ids=["u32", "truth", "all"]
+)
 def test_values_stay(types: tuple[ElementType, ...]) -> None:
     random = Random(4)
     for seed in range(60):

@@ -19,8 +19,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "PL1353": (
         "what a minion's vectors lack",
-        "Lanes of vectors have 32 bits: i8, i16, i32, u8, u16 and f32 are computed in them, and halves are loaded, "
-        "stored and converted to f32 and back. u32, bool and f64, and other conversions of halves, are refused.\n\n"
+        "Lanes of vectors have 32 bits: i8, i16, i32, u8, u16, bool and f32 are computed in them, and halves are "
+        "loaded, stored and converted to f32 and back. f64, quotients of u32, and other conversions of u32 and of "
+        "halves are refused.\n\n"
         "Use one of these types, or run the kernel on the array (`--on tcpa`), which has them.",
     ),
 }

@@ -18,7 +18,7 @@ from polyloom.ir.nest import Apply, Expression, Index, Nest, Storage, accesses, 
 from polyloom.ir.operations import BY_NAME, FLOATS, UNSIGNED, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.ir.ssa import Access, Branch, Jump, Operand, Value, integer_constant
-from polyloom.ir.ssa_types import I1, I32, SIZE
+from polyloom.ir.ssa_types import I1, SIZE
 from polyloom.transform.nest_to_ssa.forms import Forms
 from polyloom.transform.nest_to_ssa.operations import (
     TYPES,
@@ -59,11 +59,12 @@ class Values:
             case Apply(operation="select"):
                 return self.selection(expression)
             case Apply(operation=operation, dtype=dtype, operands=operands):
+                result = TYPES[BY_NAME[operation].result(dtype)]
                 if BY_NAME[operation].compares or self.is_logic(expression):
                     # In the element types a comparison is an i32 of 0 or 1, as in C.
-                    return self.writer.put("zext", I32, self.truth(expression))
+                    return self.writer.put("zext", result, self.truth(expression))
                 if operation.startswith("to_") and operation in ("to_bool", *_WIDENED) and self.is_truth(operands[0]):
-                    return self.writer.put("zext", TYPES[BY_NAME[operation].result(dtype)], self.truth(operands[0]))
+                    return self.writer.put("zext", result, self.truth(operands[0]))
                 given = tuple([self.value(operand) for operand in operands])
                 if len(given) == 1 and BY_NAME[operation].gives is not None:
                     return convert(self.writer, operation, dtype, given[0])

@@ -13,11 +13,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from polyloom.ir.nest import Apply, Expression, Index, Nest
+from polyloom.ir.nest import Apply, Assign, Expression, Index, Nest
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.numbers import WIDTH, make_element, type_limits
 from polyloom.ir.operations import BY_NAME, DIVISIONS, FLOATS, STORED, UNSIGNED, ElementType
-from polyloom.ir.pla import Constant
+from polyloom.ir.pla import Constant, Reference
 
 _TOP: Final = -(1 << 31)
 _ORDERS: Final = ("lt", "le", "gt", "ge")
@@ -27,17 +27,23 @@ _EXACT: Final = ("move", "and", "or", "xor", "min", "max", "select", "shr")
 
 def promote_integers(nest: Nest, types: Collection[ElementType]) -> Nest:
     """Nest whose storage and operations of these integer types are i32, with the same values; what it cannot express
-    keeps its type.
+    keeps its type. Truth is stored in bytes of `u8`, where this is none of the types.
     """
     if not any(storage.dtype in types for storage in nest.storage) and not _Promotion.applies(nest, types):
         return nest
-    storage = tuple(replace(s, dtype="i32") if s.dtype in types else s for s in nest.storage)
-    return replace(nest, storage=storage, body=_Promotion(types).nodes(nest.body))
+    wider = dict[ElementType, ElementType].fromkeys(types, "i32")
+    if "bool" in types and "u8" not in types:
+        wider["bool"] = "u8"
+    storage = tuple(replace(s, dtype=wider.get(s.dtype, s.dtype)) for s in nest.storage)
+    stored = {made.name for made, s in zip(storage, nest.storage, strict=True) if made.dtype == "u8" != s.dtype}
+    return replace(nest, storage=storage, body=_Promotion(types, stored).nodes(nest.body))
 
 
 class _Promotion(Rewriter):
-    def __init__(self, types: Collection[ElementType]) -> None:
-        self.types, self.found = types, False
+    """`stored` are arrays of truth in bytes."""
+
+    def __init__(self, types: Collection[ElementType], stored: Collection[str] = ()) -> None:
+        self.types, self.stored, self.found = types, stored, False
 
     @staticmethod
     def applies(nest: Nest, types: Collection[ElementType]) -> bool:
@@ -46,8 +52,14 @@ class _Promotion(Rewriter):
         visit.nodes(nest.body)
         return visit.found
 
+    def assignment(self, node: Assign) -> Assign:
+        made = super().assignment(node)
+        return replace(made, value=Apply("to_u8", "i32", (made.value,))) if node.target.name in self.stored else made
+
     def value(self, value: Expression) -> Expression:
         match value:
+            case Reference(name=name) if name in self.stored:
+                return Apply("to_i32", "u8", (super().value(value),))
             case Constant(dtype=dtype) if dtype in self.types:
                 return _word(int(value.value), value)
             case Index(dtype=dtype) if dtype in self.types:

@@ -134,6 +134,12 @@ def any_and_all(x: pl.f32[N, M], y: pl.bool[N], z: pl.bool[M]) -> None:
 
 
 @pl.kernel
+def inside(x: pl.f32[N, M], y: pl.bool[N, M]) -> Any:
+    y[:] = (x > -0.5) & (x < 0.5) | ~y
+    return np.where(y, x, 0)
+
+
+@pl.kernel
 def places_of_maxima(x: pl.f32[N, M], y: pl.i32[N]) -> None:
     y[:] = np.argmax(x, axis=1)
 

@@ -87,7 +87,7 @@ def test_the_array_runs_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("on", ["belt:gold", "minion"])
-@pytest.mark.parametrize("name", ["slices", "helpers", "maxima", "triangles", "factors", "ping_pong"])
+@pytest.mark.parametrize("name", ["slices", "helpers", "maxima", "triangles", "factors", "ping_pong", "inside"])
 def test_other_machines_run_it(name: str, on: str) -> None:
     kernel = KERNELS[name]
     parameters = {p: SIZES[0][p] for p in kernel.arrays.program.parameters}

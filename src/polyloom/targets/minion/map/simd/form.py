@@ -38,6 +38,7 @@ from polyloom.transform.writers import execute_in_place
 
 HARTS: Final = 2
 """Of each minion."""
+_PROMOTED: Final = ("u32", "bool")
 _STAGE, _ROUND, _FAR = 320, 15, 400
 """Cycles of a formula: to begin and to evict, for eight elements of a hart, and where shires evict to L3."""
 
@@ -182,7 +183,7 @@ def _write_only_arrays(nest: Nest) -> frozenset[str]:
 def _compile_code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
     """Code of a nest, with the facts of the report. Errors: PL1350 to PL1353."""
     # Lanes compute in i32, of which u32 is another reading of the same bits.
-    nest = promote_integers(nest, ("u32",))
+    nest = promote_integers(nest, _PROMOTED)
     supported_types.check_types(nest)
     made = compile_nest(nest, setting, fp, others=shared)
     facts: dict[str, Json] = {"serial": list(made.alone), "harts": setting.team.workers}
@@ -192,7 +193,7 @@ def _compile_code(nest: Nest, fp: Fp, shared: bool, setting: Setting) -> Made:
 
 def _interpret(nest: Nest, fp: Fp, minions: int, values: Mapping[str, int], read: Arrays, held: Arrays) -> Arrays:
     """Results in the order of the source; where that may change, in the order of the code."""
-    made = specialize_nest(promote_integers(nest, ("u32",)), values, fp)
+    made = specialize_nest(promote_integers(nest, _PROMOTED), values, fp)
     if fp == "reassociate":
         made = arrange_nest(made, Team(minions, HARTS, "shared"), fp)
     types = {s.name: NUMPY[s.dtype] for s in made.storage}

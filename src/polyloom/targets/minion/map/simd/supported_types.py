@@ -15,7 +15,7 @@ _INTEGERS: Final = ("i8", "i16", "i32", "u8", "u16")
 _STORED: Final = ("f32", "f16", *_INTEGERS)
 _OF_SINGLES: Final = ("round_i32", "to_f16", "bits_i32", *(f"to_{dtype}" for dtype in _INTEGERS))
 _OF_HALVES: Final = ("to_f32", "move", "select")
-_HELP: Final = "use i8, i16, i32, u8, u16 and f32, and f16 for what is stored; or run it on tcpa, which has this"
+_HELP: Final = "use i8, i16, i32, u8, u16, bool and f32, and f16 for what is stored; or run it on tcpa, which has this"
 
 
 def check_types(nest: Nest) -> None:
