@@ -19,20 +19,20 @@ from polyloom.cli.color import paint_diagnostic, wants_color
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 WRONG = ("run", "wrong.pla", "N=4")
 PLAIN = """\
-error[PL0211]: unknown operation `foo`
+error[PL0211]: unknown operation `mad`
  --> wrong.pla:4:9
   |
-4 |  y[i] = foo(i)
+4 |  y[i] = mad(i)
   |         ^^^^^^
-help: did you mean `floordiv`?
+help: did you mean `madd`?
 """
 MARKED = """\
-<1;31>error[PL0211]<0>: unknown operation `foo`
+<1;31>error[PL0211]<0>: unknown operation `mad`
 <1;34> --><0> wrong.pla:4:9
 <1;34>  |<0>
-<1;34>4 |<0>  y[i] = foo(i)
+<1;34>4 |<0>  y[i] = mad(i)
 <1;34>  |<0>         <1;31>^^^^^^<0>
-<1;36>help<0>: did you mean `floordiv`?
+<1;36>help<0>: did you mean `madd`?
 """
 
 
@@ -49,7 +49,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def wrong(scratch: Path) -> None:
-    (scratch / "wrong.pla").write_text("parameter N\noutput y[N]: i32\nfor 0 <= i < N do\n y[i] = foo(i)\n")
+    (scratch / "wrong.pla").write_text("parameter N\noutput y[N]: i32\nfor 0 <= i < N do\n y[i] = mad(i)\n")
 
 
 @pytest.mark.usefixtures("wrong")

@@ -15,7 +15,7 @@ from polyloom.targets.target import Json
 
 _BAR: Final = 20
 _LONGEST: Final = 48
-"""Lines of a loop that a text has room for."""
+"""Lines of code that a text has room for; all of them are listed by a verb of its own."""
 
 
 Rows = Sequence[tuple[str, str]]
@@ -46,16 +46,22 @@ def page(
             "\n".join(_lanes(view)),
             bound,
         ]
-    return "\n\n".join(s for s in (*sections, listing) if s)
+    code = listing.split("\n")
+    rest = [*_more(len(code))]
+    return "\n\n".join(s for s in (*sections, "\n".join([*code[:_LONGEST], *rest])) if s)
 
 
 def loop(lines: Sequence[Line]) -> str:
     """Section of the machine's code of the source's hottest loop, with the line that each of its lines comes from."""
     rows = [(line.text, str(line.line or ""), line.reason) for line in lines[:_LONGEST]]
-    # A program of many lines is listed by its own verb.
-    rest = [(f"and {len(lines) - _LONGEST} more: `polyloom show`", "", "")] if len(lines) > _LONGEST else []
+    rest = [(line, "", "") for line in _more(len(lines))]
     table = Table("Hottest loop", ("code", "line", "why it was added"), (*rows, *rest))
     return "\n".join(_table(table)) if lines else ""
+
+
+def _more(lines: int) -> Iterator[str]:
+    if lines > _LONGEST:
+        yield f"and {lines - _LONGEST} more lines: `polyloom show` lists a compiled file"
 
 
 def list_titles(views: Sequence[Report]) -> Iterator[tuple[str, Report]]:
