@@ -40,7 +40,8 @@ for name, action in {actions!r}.items():
     for old in os.listdir():
         shutil.rmtree(old) if os.path.isdir(old) and not os.path.islink(old) else os.remove(old)
     open("given", "w").close(); open("decoy", "w").close()
-    os.symlink("decoy", "link"); os.symlink("missing", "nowhere"); os.mkdir("s"); os.symlink("../decoy", "s/rows.sqlite")
+    os.symlink("decoy", "link"); os.symlink("missing", "nowhere")
+    os.mkdir("s"); os.symlink("../decoy", "s/rows.sqlite")
     with contextlib.suppress(OSError):
         attempt(guard, {words!r}, lambda words: eval(action))
     if guard.found:

@@ -65,7 +65,7 @@ class Affine:
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Substitute affine expressions for symbols; symbols that `values` does not name stay."""
-        if not any([name in values for name, _ in self.terms]):
+        if values.keys().isdisjoint(name for name, _ in self.terms):
             return self
         # One sum for all symbols: a value for each of them in turn took most of the time of a compilation's sums.
         total, constant = dict[str, int](), self.constant
