@@ -59,7 +59,7 @@ def test_functions_as_shipped(file: str, golden: Golden) -> None:
         ("library", "packed_q15", "riscv"),
         ("library", "weighted", "riscv"),
         ("library", "delayed", "belt"),
-        # Sums of 64 bits on the array: 18 s, the half of what these members take.
+        # A quotient of 64 bits on the array: 18 s, the half of what these members take; `stream_filter_q15` has sums.
         pytest.param("library", "mean_q31", "tcpa", marks=pytest.mark.long),
     ],
 )
