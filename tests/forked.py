@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -72,7 +72,7 @@ Forks = subprocess.Popen[str]
 
 
 @contextmanager
-def loaded_process() -> Iterator[Forks]:
+def loaded_process() -> Generator[Forks]:
     words = [sys.executable, "-c", FORKS]
     process = subprocess.Popen(words, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield process

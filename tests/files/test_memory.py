@@ -82,7 +82,8 @@ def polyloom(forks: Forks) -> Polyloom:
     """The exit code of a command with little memory, and what it prints."""
 
     def run(folder: Path, *words: str) -> tuple[int, str]:
-        return forked(forks, words, folder, LIMIT)[::-1]
+        printed, status = forked(forks, words, folder, LIMIT)
+        return status, printed
 
     return run
 
