@@ -18,6 +18,7 @@ from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.forked import Forks, loaded_process
 
 Golden = Callable[[str, str], None]
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
@@ -83,6 +84,22 @@ def roughly_scheduled(monkeypatch: pytest.MonkeyPatch) -> None:
     from polyloom.modulo.guards import solve
 
     monkeypatch.setattr(solve, "IMPROVEMENT_LIMIT", 0.01)
+
+
+@pytest.fixture(scope="module")
+def shared_trees() -> Generator[None]:
+    """Each C file that a module of tests reads is parsed once, for tests of the functions of one file."""
+    from polyloom.frontend.c.clang import cached_trees
+
+    with cached_trees():
+        yield
+
+
+@pytest.fixture(scope="session")
+def forks() -> Generator[Forks]:
+    """A process that has loaded every target, for commands in processes of their own (`forked`)."""
+    with loaded_process() as process:
+        yield process
 
 
 @pytest.fixture

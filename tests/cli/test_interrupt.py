@@ -40,7 +40,9 @@ def loaded_modules() -> int:
     return int(run(0).stdout.split()[-1])
 
 
-@pytest.mark.parametrize("share", [0, 1, 2, 4, 8, 16, 24, 30, 31])
+@pytest.mark.parametrize(
+    "share", [0, 1, 8, 24, 31, *(pytest.param(share, marks=pytest.mark.long) for share in (2, 4, 16, 30))]
+)
 def test_an_interrupt_while_modules_are_loaded(share: int) -> None:
     loaded = loaded_modules()
     assert loaded > 100

@@ -163,7 +163,7 @@ def programs(draw: st.DrawFn) -> str:
     return f"void f({parameters}) {{ {outer} {inner} y[i] += {cell}; }}\n"
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(program=programs(), n=st.integers(1, 6), m=st.integers(12, 20), seed=st.integers(0, 3))
 def test_random_gathers_are_in_range(
     program: str, n: int, m: int, seed: int, tmp_path_factory: pytest.TempPathFactory

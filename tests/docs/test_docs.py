@@ -10,19 +10,18 @@ expected output `...` stands for any text.
 from __future__ import annotations
 
 import doctest
-import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory
+from tempfile import TemporaryDirectory
 
 import pytest
+from tests.forked import Forks, environment, fork, forked
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -56,85 +55,8 @@ def steps(page: str) -> Iterator[Step]:
             yield Step(line, f"cat >kernel.h <<'END'\n{body}END\n", False, None)
 
 
-FORKS = """
-import json, os, sys, traceback
-from polyloom import api
-from polyloom.cli import main
-from polyloom.targets import registry
-
-
-def redirect(given, printed):
-    for number, (name, how) in enumerate(((given, os.O_RDONLY), (printed, os.O_WRONLY | os.O_CREAT))):
-        os.dup2(os.open(name, how), number)
-    os.dup2(1, 2)
-
-
-def run_command(words):
-    try:
-        return main(words)
-    except SystemExit as left:
-        return left.code or 0
-
-
-def run_blocks():
-    names, status = {"__name__": "__main__"}, 0
-    while size := sys.stdin.buffer.readline():
-        try:
-            exec(compile(sys.stdin.buffer.read(int(size)), "<page>", "exec"), names)
-            status = 0
-        except Exception:
-            traceback.print_exc()
-            status = 1
-        sys.stderr.flush()
-        print(f"\\0{status}", flush=True)
-    return status
-
-
-list(registry.load_targets())
-for line in sys.stdin:
-    folder, words, given, printed = json.loads(line)
-    if not (child := os.fork()):
-        os.chdir(folder)
-        redirect(given, printed)
-        # What this process has read of its own requests is not read by the blocks of a page.
-        sys.stdin = open(0, closefd=False)
-        status = 1
-        try:
-            status = run_blocks() if words is None else run_command(words)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            os._exit(status)
-    print(0 if words is None else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-"""A process that has loaded every target, and is forked for each command and for the blocks of each page."""
 PLAIN = re.compile(r"polyloom (?:[^|;&<>$`*?\\\n']|'[^'\n]*')*\n")
 """A command that needs no shell."""
-Forks = subprocess.Popen[str]
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    words = [sys.executable, "-c", FORKS]
-    process = subprocess.Popen(words, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    yield process
-    process.communicate()
-    assert process.returncode == 0
-
-
-def fork(forks: Forks, folder: Path, words: Sequence[str] | None, given: str, printed: str) -> int:
-    """Exit code of a command, or 0 for a process that reads blocks from `given`."""
-    assert forks.stdin is not None and forks.stdout is not None
-    print(json.dumps([str(folder), words, given, printed]), file=forks.stdin, flush=True)
-    return int(forks.stdout.readline())
-
-
-def forked(forks: Forks, words: Sequence[str], folder: Path) -> tuple[str, int]:
-    """What `polyloom` prints for these words, both streams together, and its exit code."""
-    with NamedTemporaryFile() as printed:
-        status = fork(forks, folder, list(words), os.devnull, printed.name)
-        return printed.read().decode(), status
 
 
 class Interpreter:
@@ -168,11 +90,6 @@ class Interpreter:
         # It ends when its last block has.
         assert self.printed.read() == b""
         self.printed.close()
-
-
-def environment() -> dict[str, str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
 
 
 def run(command: list[str], folder: Path) -> tuple[str, int]:

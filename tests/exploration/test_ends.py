@@ -31,10 +31,10 @@ def pooled(jobs: int = 2, **more: Any) -> Any:
 def test_a_point_that_kills_its_worker_or_never_ends_costs_only_itself(deadly: pytest.MonkeyPatch) -> None:
     deadly.setenv("POLYLOOM_TEST_DEADLY", "N=19")
     deadly.setenv("POLYLOOM_TEST_SLOW", "N=22")
-    rows = pl.explore(FIR, "tcpa:1x2", sweep={"N": "16..25+3"}, T=4, level="verify", jobs=2, timeout=20).rows
+    rows = pl.explore(FIR, "tcpa:1x2", sweep={"N": "16..25+3"}, T=4, level="verify", jobs=2, timeout=10).rows
     assert [row.code for row in rows] == [None, "PL1408", "PL1410", None]
     assert rows[1].message == "its worker process died, 3 times when nothing else ran"
-    assert rows[2].message == "it took longer than 20 seconds"
+    assert rows[2].message == "it took longer than 10 seconds"
 
 
 class Killer:

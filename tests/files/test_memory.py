@@ -9,9 +9,6 @@ fails.
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.conftest import Golden
+from tests.forked import Forks, forked
 from tests.targets.tcpa.model.configurations import BITS, DATA
 
 from polyloom import memory
@@ -76,21 +74,22 @@ FILES: dict[str, Callable[[], Concrete]] = {
 }
 
 
-def polyloom(folder: Path, *words: str) -> tuple[int, str]:
-    """The exit code and the errors of a command with little memory."""
-    done = subprocess.run(
-        [sys.executable, "-m", "polyloom", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT)),
-    )
-    return done.returncode, done.stderr
+Polyloom = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def polyloom(forks: Forks) -> Polyloom:
+    """The exit code of a command with little memory, and what it prints."""
+
+    def run(folder: Path, *words: str) -> tuple[int, str]:
+        printed, status = forked(forks, words, folder, LIMIT)
+        return status, printed
+
+    return run
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_small_file_that_declares_much(name: str, tmp_path: Path, golden: Golden) -> None:
+def test_a_small_file_that_declares_much(name: str, polyloom: Polyloom, tmp_path: Path, golden: Golden) -> None:
     data = concrete_file.encode(FILES[name]())
     (tmp_path / "small.plcc").write_bytes(data)
     np.save(tmp_path / "in.npy", np.zeros(2 if "stride" in name else (), np.int32))
@@ -150,7 +149,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_that_asks_for_much(name: str, folder: Path) -> None:
+def test_a_command_that_asks_for_much(name: str, polyloom: Polyloom, folder: Path) -> None:
     status, errors = polyloom(folder, *COMMANDS[name].split())
     assert status in (1, 2, 3), (status, errors)
     assert errors.startswith("error[PL")

@@ -49,7 +49,9 @@ def _installed() -> tuple[str, ...]:
         *polyloom.__path__,
         *_native.__path__,
     ]
-    known = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *own)
+    # Compiled modules of a process whose Python writes none beside the sources (tests/conftest.py).
+    compiled = filter(None, [os.environ.get("PYTHONPYCACHEPREFIX")])
+    known = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *own, *compiled)
     return tuple(sorted({os.path.realpath(path) + "/" for path in known} | {f"{path}/" for path in known}))
 
 

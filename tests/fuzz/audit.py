@@ -190,7 +190,6 @@ def audited(count: int, seed: int, program: Sequence[str] = ("-P", "-m", "tests.
             "TMPDIR": str(home / "tmp"),
             "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPYCACHEPREFIX": "",
             "POLYLOOM_VERIFY_EACH": "",
         }
         command = [*tracing.command(log), sys.executable, *program, str(count), str(seed)]

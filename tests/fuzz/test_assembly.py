@@ -13,7 +13,7 @@ from tests.fuzz.readers import assembled
 
 from polyloom.cli import main
 
-ODD = 150
+ODD = 60
 """Texts for a notation; `make fuzz` tries them for as long as one likes."""
 
 

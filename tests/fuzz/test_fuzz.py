@@ -18,7 +18,7 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.targets.tcpa.words import concrete_file
 
 SECONDS = 5
-INPUTS = 400
+INPUTS = 200
 REASON = fuzzing.missing()
 
 

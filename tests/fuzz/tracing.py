@@ -55,9 +55,9 @@ def command(log: Path) -> list[str]:
 
 
 def finding(log: Path, manifest: Path) -> str | None:
-    """The first thing that a command did and may not do; an error where the trace does not have all commands."""
+    """The first thing that each command did and may not do; an error where the trace does not have all commands."""
     commands = [json.loads(line) for line in manifest.read_text(encoding="utf-8").splitlines()]
-    number, current = -1, None
+    number, current, found = -1, None, list[str]()
     with log.open(encoding="utf-8", errors="surrogateescape") as lines:
         for line in lines:
             if BEGIN in line:
@@ -72,8 +72,11 @@ def finding(log: Path, manifest: Path) -> str | None:
                 )
             elif END in line:
                 current = None
-            elif current is not None and (found := _of_line(line, current)) is not None:
-                return f"polyloom {' '.join(commands[number]['words'])}\n{found}\n{line}"
+            elif current is not None and (what := _of_line(line, current)) is not None:
+                found.append(f"polyloom {' '.join(commands[number]['words'])}\n{what}\n{line}")
+                current = None
+    if found:
+        return "".join(found)
     return None if number + 1 == len(commands) and commands else f"{number + 1} of {len(commands)} commands are traced"
 
 

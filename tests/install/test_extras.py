@@ -97,6 +97,9 @@ def test_python_kernels_need_no_clang(on: str, folder: Path) -> None:
     printed, status = bare.polyloom("run", "examples/kernels/fir.py", "N=7", "T=3", "--on", on, folder=folder)
     assert status == 0, printed
     assert "equal bits, compared with the interpreter of SSA form and the source" in printed
+
+
+def test_forms_of_python_kernels_need_no_clang(folder: Path) -> None:
     printed, status = bare.polyloom("show", "examples/kernels/fir.py", "--ssa", "1", folder=folder)
     assert status == 0, printed
     assert printed.startswith("function fir(")

@@ -137,7 +137,13 @@ def test_c(name: str, tmp_path: Path) -> None:
     runs(path, sizes)
 
 
-@pytest.mark.parametrize("name", IN_PYTHON)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in ("remainder_of_a_size", "parity_of_two") else ())
+        for name in IN_PYTHON
+    ],
+)  # those two are nests of `IN_C`, too
 def test_python(name: str, tmp_path: Path) -> None:
     sizes, text = IN_PYTHON[name]
     path = tmp_path / "f.py"

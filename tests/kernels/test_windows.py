@@ -24,6 +24,7 @@ pytestmark = pytest.mark.usefixtures("roughly_scheduled")
 
 HAS_C = find_spec("ziglang") is not None
 REGIONS = ((1, 1), (1, 2), (2, 2), (2, 1))
+EXTENTS = ((2,), (1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (2, 2, 2), (1, 2, 2), (2, 1, 2), (4, 2, 2))
 IMAGE = (Around("y", "N", 2), Around("x", "M", 2))
 
 
@@ -58,11 +59,14 @@ def check(folder: Path, seeds: range) -> None:
             run(made, {"N": 3 + seed % 2, "M": 2 + seed % 3}, REGIONS[seed % len(REGIONS)])
 
 
-@pytest.mark.parametrize("dtype", ["f32", "i32"])
-@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    "within", [(2,), (1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (2, 2, 2), (1, 2, 2), (2, 1, 2), (4, 2, 2)]
+    ("within", "dtype"),
+    [
+        *((within, "f32") for within in EXTENTS),
+        *(pytest.param(within, "i32", marks=() if within == (2, 2) else pytest.mark.long) for within in EXTENTS),
+    ],
 )
+@pytest.mark.parametrize("target", TARGETS)
 def test_the_previous_iteration_is_at_a_constant_distance(
     within: tuple[int, ...], target: Target, dtype: str, tmp_path: Path
 ) -> None:

@@ -22,7 +22,7 @@ class Affine:
 
     @staticmethod
     def from_terms(coefficients: Mapping[str, int], constant: int = 0) -> Affine:
-        return Affine(tuple(sorted((n, c) for n, c in coefficients.items() if c)), constant)
+        return Affine(tuple(sorted([(n, c) for n, c in coefficients.items() if c])), constant)
 
     @staticmethod
     def symbol(name: str) -> Affine:
@@ -42,6 +42,9 @@ class Affine:
     def __add__(self, other: Affine | int) -> Affine:
         if isinstance(other, int):
             return Affine(self.terms, self.constant + other)
+        # Compilers add constants most of the time: terms then stay as they are.
+        if not other.terms or not self.terms:
+            return Affine(self.terms or other.terms, self.constant + other.constant)
         # Terms are sorted and without zeros, so that equal expressions are equal values.
         total = dict(self.terms)
         for name, value in other.terms:
@@ -55,14 +58,23 @@ class Affine:
         return self + -other
 
     def __mul__(self, factor: int) -> Affine:
-        return Affine.from_terms({n: c * factor for n, c in self.terms}, self.constant * factor)
+        if factor == 0:
+            return Affine()
+        # The order of the names stays, and no product is zero.
+        return Affine(tuple([(n, c * factor) for n, c in self.terms]), self.constant * factor)
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Substitute affine expressions for symbols; symbols that `values` does not name stay."""
-        total = Affine((), self.constant)
-        for name, value in self.terms:
-            total = total + values.get(name, Affine.symbol(name)) * value
-        return total
+        if values.keys().isdisjoint(name for name, _ in self.terms):
+            return self
+        # One sum for all symbols: a value for each of them in turn took most of the time of a compilation's sums.
+        total, constant = dict[str, int](), self.constant
+        for name, factor in self.terms:
+            value = values.get(name)
+            for inner, coefficient in ((name, 1),) if value is None else value.terms:
+                total[inner] = total.get(inner, 0) + coefficient * factor
+            constant += 0 if value is None else value.constant * factor
+        return Affine.from_terms(total, constant)
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """Integer value; every symbol must be in `values`."""

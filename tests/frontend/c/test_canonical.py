@@ -14,6 +14,7 @@ from polyloom.frontend import c
 from polyloom.frontend.source import Options
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
+pytestmark = pytest.mark.usefixtures("shared_trees")
 
 PROGRAMS = HERE / "canonical.c"
 FUNCTIONS = re.findall(r"^(?:void|int) (\w+)\(", PROGRAMS.read_text(encoding="utf-8"), re.MULTILINE)

@@ -19,6 +19,7 @@ from polyloom.frontend.source import Options
 from polyloom.ir.nest import Nest
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
+pytestmark = pytest.mark.usefixtures("shared_trees")
 
 PROGRAMS = (HERE / "control.c", HERE / "wide.c")
 HEAD = re.compile(r"^(?!static)[a-z]\w*(?: \w+)* (\w+)\(", re.MULTILINE)

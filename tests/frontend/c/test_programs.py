@@ -19,6 +19,7 @@ from polyloom.ir.nest import Nest, Storage
 from polyloom.ir.numbers import NUMPY
 
 pytest.importorskip("ziglang", reason="C needs the extra `c`")
+pytestmark = pytest.mark.usefixtures("shared_trees")
 
 PROGRAMS = HERE / "programs.c"
 FUNCTIONS = re.findall(r"^void (\w+)", PROGRAMS.read_text(encoding="utf-8"), re.MULTILINE)

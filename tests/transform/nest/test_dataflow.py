@@ -107,7 +107,7 @@ def test_dataflow(name: str, golden: Golden) -> None:
 
 
 @given(programs())
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_random_nests(source: Nest) -> None:
     check_random(source)
 

@@ -77,7 +77,7 @@ def check(seed: int, folder: Path, on: str) -> None:
     assert run_kernel(kernel, seed, on)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 8))])
 def test_random_kernels_with_gathers(seed: int, tmp_path: Path) -> None:
     check(seed, tmp_path, "riscv:rv64gc")
 
