@@ -20,6 +20,7 @@ from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, che
 from polyloom.targets.tensix.map.loops.dram.column_blocks import page_stages
 from polyloom.targets.tensix.map.loops.dram.lack_of_room import lack_of_room
 from polyloom.targets.tensix.map.loops.dram.page_areas import Paged, await_arguments, read_arguments
+from polyloom.targets.tensix.map.loops.dram.stage_schedule import schedule_stages
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
 from polyloom.targets.tensix.map.loops.fused import threads as fused
 from polyloom.targets.tensix.map.loops.fused.plan import (
@@ -90,7 +91,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     )
     told = tuple(map(_stage_facts, found.stages))
     views = None if content.views is None else specialize_views(content.views, values)
-    scalars = tuple(name for stage in stages for name in stage.scalars)
+    scalars = tuple(name for stage in found.stages for name in stage.scalars)
     note = Note(fixed_signature(signature, values), content.how, data, told, found.inputs, scalars, outputs, views)
     return executable(b"", CODE, found.code, CORE, found.starts, notes.encode(note, found.places))
 
@@ -104,10 +105,19 @@ def _assemble(stages: Sequence[Stage], how: Arithmetic, data: int, kept: Collect
     if len(stages) == 1 or is_resident(stages, data):
         return _assemble_resident(stages, how, data)
     first = first_array(stages, data)
-    paged = page_stages(stages, kept, first)
-    if paged is None:
-        raise lack_of_room(stages, kept, first)
+    paged = _page_scheduled(stages, kept, first)
     return _assemble_paged(paged[0], how, data, paged[1])
+
+
+def _page_scheduled(stages: Sequence[Stage], kept: Collection[str], first: int) -> tuple[list[Stage], Paged]:
+    """Stages with places of their areas, in the order of the source, or else in one in which fewer bytes live. Errors:
+    PL1233.
+    """
+    scheduled = schedule_stages(stages, kept)
+    found = page_stages(stages, kept, first) or page_stages(scheduled, kept, first)
+    if found is None:
+        raise lack_of_room(scheduled, kept, first)
+    return found
 
 
 def _assemble_paged(stages: Sequence[Stage], how: Arithmetic, data: int, paged: Paged) -> _Assembled:
@@ -166,11 +176,10 @@ def check_room(content: Content, values: Mapping[str, int]) -> None:
         check_stream(*_stream_product(stages[0], content.how, data))
         return
     first, kept = first_array(stages, data), _kept_results(content)
-    if page_stages(stages, kept, first) is not None:
-        return
     if len(stages) > 1:
-        raise lack_of_room(stages, kept, first)
-    place_areas(stages[0].areas, first)
+        _page_scheduled(stages, kept, first)
+    else:
+        place_areas(stages[0].areas, first)
 
 
 def _kept_results(content: Content) -> frozenset[str]:

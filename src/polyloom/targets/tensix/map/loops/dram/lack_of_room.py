@@ -96,7 +96,7 @@ def _help(live: LiveArrays, stages: Sequence[Stage], programs: int) -> str:
     arguments = sum(area.placed.size for area in live.areas if area.key not in made)
     is_wide = all(area.placed.width == 4 for area in live.areas)
     halves = "write --format bf16, whose tiles are half as large; or " if is_wide else ""
-    if programs > live.size // 2:
+    if programs > (END - CODE) // 2:
         return f"{halves}cut the program into fewer stages, whose programs take most of L1"
     if 2 * arguments > live.size:
         return f"{halves}give smaller sizes: the arguments of this stage take most of L1"
