@@ -3,8 +3,8 @@
 path is a vector, and for each statement the operations of the vector unit and the elements that they take.
 
 An operand is `vectors` (neighbours in memory, or elements that lie apart and are gathered) or `scalars`, the same for
-all lanes. A statement outside of vectors is a vector of one element. Locals that each lane has to itself become arrays
-along the vector (scalar expansion: Allen, Kennedy 2001, section 5.3).
+all lanes, of which constant registers hold three. A statement outside of vectors is a vector of one element. Locals
+that each lane has to itself become arrays along the vector (scalar expansion: Allen, Kennedy 2001, section 5.3).
 """
 
 from __future__ import annotations
@@ -183,12 +183,12 @@ class _StripSelector(Selector):
         label, span = self.stage.label, self.stage.span
         if len(self.vectors) > VECTORS:
             refuse(f"`{label}` is made of {len(self.vectors)} vectors, and Dst holds {VECTORS}", span)
-        if len(self.read) > SCALARS:
-            refuse(f"`{label}` takes {len(self.read)} scalars, and {SCALARS} constant registers hold them", span)
 
     def _input(self, leaf: terms.Leaf) -> Source:
         read = Reference(leaf.array, leaf.index)
-        if self.lane and not any(self.lane in at.symbols for at in leaf.index):
+        is_uniform = self.lane and not any(self.lane in at.symbols for at in leaf.index)
+        # Beyond the constant registers, what is the same for all lanes is gathered into each of them.
+        if is_uniform and len(self.read) < SCALARS:
             self.read.append(read)
             self.scalars.append(leaf.array)
             return "scalar", len(self.read) - 1
