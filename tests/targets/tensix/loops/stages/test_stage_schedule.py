@@ -12,7 +12,7 @@ import polyloom as pl
 from polyloom.frontend.source import Options as Reading
 from polyloom.targets.subject import Written
 from polyloom.targets.tensix.map.loops.dram.column_blocks import page_stages
-from polyloom.targets.tensix.map.loops.dram.lack_of_room import most_live
+from polyloom.targets.tensix.map.loops.dram.lack_of_room import maximum_live_arrays
 from polyloom.targets.tensix.map.loops.dram.stage_schedule import schedule_stages
 from polyloom.targets.tensix.map.loops.form import FORM
 from polyloom.targets.tensix.map.loops.fused.plan import Stage, plan_stages
@@ -41,7 +41,7 @@ def test_sums_come_as_soon_as_they_free_their_terms() -> None:
     stages, kept = planned(parts)
     scheduled = schedule_stages(stages, kept)
     assert page_stages(stages, kept, 0x8000) is None and page_stages(scheduled, kept, 0x8000) is not None
-    assert most_live(scheduled, kept).size < most_live(stages, kept).size
+    assert maximum_live_arrays(scheduled, kept).size < maximum_live_arrays(stages, kept).size
     # The same stages, each behind those whose results it reads.
     assert {stage.result.key for stage in scheduled} == {stage.result.key for stage in stages}
     results = [stage.result.key for stage in scheduled]

@@ -57,7 +57,9 @@ def lay_out_indices(nest: Nest, lanes: frozenset[str], ranges: Mapping[str, Rang
         return nest, None
     taken = taken_names(nest)
     tables = {
-        progression: [_Table(fresh_name("index", taken, dotted_name), each, _first(each, progression)) for each in kept]
+        progression: [
+            _Table(fresh_name("index", taken, dotted_name), each, _first_value(each, progression)) for each in kept
+        ]
         for progression, kept in ((p, _merge_ranges(of)) for p, of in collected.found.items())
     }
     made = tuple(_storage(progression, table) for progression, kept in tables.items() for table in kept)
@@ -67,7 +69,7 @@ def lay_out_indices(nest: Nest, lanes: frozenset[str], ranges: Mapping[str, Rang
     return replace(nest, storage=(*nest.storage, *made), body=body), views
 
 
-def _first(range: Range, progression: _Progression) -> int:
+def _first_value(range: Range, progression: _Progression) -> int:
     return range[0] if progression.step > 0 else range[1]
 
 

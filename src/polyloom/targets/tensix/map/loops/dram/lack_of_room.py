@@ -41,7 +41,7 @@ def live_ranges(stages: Sequence[Stage], kept: Collection[str]) -> dict[Key, tup
     return found
 
 
-def most_live(stages: Sequence[Stage], kept: Collection[str]) -> LiveArrays:
+def maximum_live_arrays(stages: Sequence[Stage], kept: Collection[str]) -> LiveArrays:
     """The stage at which most bytes are live; areas of several widths, which do not lie among each other, all live from
     the first stage to the last.
     """
@@ -59,7 +59,7 @@ def most_live(stages: Sequence[Stage], kept: Collection[str]) -> LiveArrays:
 def lack_of_room(stages: Sequence[Stage], kept: Collection[str], first: int) -> PolyloomError:
     """Error (PL1233) of stages whose areas do not fit into L1 from the address `first` on, even in small blocks."""
     count, stages = len(stages), split_products(stages)
-    live, room = most_live(stages, kept), END - first
+    live, room = maximum_live_arrays(stages, kept), END - first
     stage, programs = stages[live.number].arranged.stage, first - CODE
     line = f" of line {stage.span.line}" if stage.span is not None else ""
     message = (
