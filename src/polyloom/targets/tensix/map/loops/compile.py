@@ -113,9 +113,10 @@ def _page_scheduled(stages: Sequence[Stage], kept: Collection[str], first: int) 
     """Stages with places of their areas, in the order of the source, or else in one in which fewer bytes live. Errors:
     PL1233.
     """
+    if (found := page_stages(stages, kept, first)) is not None:
+        return found
     scheduled = schedule_stages(stages, kept)
-    found = page_stages(stages, kept, first) or page_stages(scheduled, kept, first)
-    if found is None:
+    if (found := page_stages(scheduled, kept, first)) is None:
         raise lack_of_room(scheduled, kept, first)
     return found
 
