@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stages and loop nests: a formula as a nest, one assignment inside a loop per dimension; and which nests have sums of
-products at all.
+"""Stages and loop nests: a formula as a nest, one assignment inside a loop per dimension; which nests have sums of
+products at all, and which compute with the values of loops.
 """
 
 from __future__ import annotations
@@ -60,6 +60,14 @@ def sums_products(nest: Nest) -> bool:
         and _has_product(s.assign.value)
         for s in statements(nest)
     )
+
+
+def computes_with_loops(nest: Nest) -> bool:
+    """Whether statements compute with values of loops, all of them in the one type of the nest's arrays."""
+    found = {
+        part.dtype for s in statements(nest) for part in ir.subexpressions(s.assign.value) if isinstance(part, ir.Index)
+    }
+    return bool(found) and {storage.dtype for storage in nest.storage} == found
 
 
 def _is_same_element(target: Reference, read: Reference) -> bool:

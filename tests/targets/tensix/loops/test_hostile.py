@@ -83,3 +83,22 @@ def test_other_notes(name: str, change: dict[str, Any]) -> None:
 
 def test_a_file_without_one_of_the_programs_is_none_of_ours() -> None:
     assert note.decode(PRODUCT.replace(b"\0t1\0", b"\0u1\0")) is None
+
+
+@pytest.mark.parametrize(("name", "type"), [("a", "|i1"), ("a", "<u2"), ("x", "|u1"), ("z", "|i1")])
+def test_arguments_of_narrow_integers_are_carried_as_floats(name: str, type: str) -> None:
+    """A scalar, an array and a result that a note declares as narrow, of a program of floats: a scalar of one byte is
+    a word in L1.
+    """
+    text = symbols.read_note(AXPY)
+    assert text is not None
+    arguments = [
+        {**argument, "type": type if argument["name"] == name else argument["type"]}
+        for argument in json.loads(text)["arguments"]
+    ]
+    instance = decode("file.elf", changed(AXPY, {"arguments": arguments}))
+    assert isinstance(instance, pl.Instance)
+    inputs = {a.name: np.full(a.extents({}), 3, a.dtype) for a in instance.signature.inputs}
+    found = instance.run(inputs).outputs["z"]
+    assert found.dtype == (np.dtype(type) if name == "z" else np.float32)
+    np.testing.assert_array_equal(found, 12)

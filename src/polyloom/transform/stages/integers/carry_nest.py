@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NoReturn
 
-from polyloom.diagnostics import input_error
+from polyloom.analysis.loop_ranges import form_range, loop_ranges
 from polyloom.ir import formula as terms
 from polyloom.ir.formula import Leaf, Number, Term
 from polyloom.ir.nest import (
@@ -30,6 +30,7 @@ from polyloom.ir.nest import (
 from polyloom.ir.nest_rewrite import Rewriter
 from polyloom.ir.operations import INTEGERS, ElementType
 from polyloom.ir.pla import Constant, Reference
+from polyloom.names import hidden_name
 from polyloom.transform.stages.integers.accumulations import Write, added_term, count_executions, writes
 from polyloom.transform.stages.integers.carried_terms import EXACT, CarriedInteger, Carrier, TermCarrier
 from polyloom.transform.stages.integers.ranges import CARRIED, RANGES, Range, hull, sum_range
@@ -41,11 +42,11 @@ _ROUNDS: Final = 3
 
 
 def carry_nest_integers(nest: Nest) -> Nest:
-    """Nest of floats alone, of one that has narrow or local integers, too; any other as it is. Errors: PL1232 for
-    integers that floats do not hold.
+    """Nest of floats alone, of one that has narrow or local integers, too; any other as it is. It is at its sizes, if
+    it `has_loop_integers`. Errors: PL1232 for integers that floats do not hold.
     """
     kinds = {storage.dtype for storage in nest.storage}
-    if "f32" not in kinds or not kinds <= {"f32", "i32", *CARRIED}:
+    if not _has_carried_types(nest):
         return nest
     if kinds == {"f32"} and not any(map(_converts, assignments(nest.body))):
         return nest
@@ -53,10 +54,28 @@ def carry_nest_integers(nest: Nest) -> Nest:
     return replace(nest, storage=storage, body=_NestCarrier(nest).nodes(nest.body))
 
 
+def has_loop_integers(nest: Nest) -> bool:
+    """Whether integers of a nest of floats are values of loops, of which sizes tell the range."""
+    has_values = any(map(_is_loop_integer, (part for a in assignments(nest.body) for part in subexpressions(a.value))))
+    return _has_carried_types(nest) and has_values
+
+
+def _has_carried_types(nest: Nest) -> bool:
+    kinds = {storage.dtype for storage in nest.storage}
+    return "f32" in kinds and kinds <= {"f32", "i32", *CARRIED}
+
+
+def _is_loop_integer(part: Expression) -> bool:
+    return isinstance(part, Index) and part.dtype in INTEGERS
+
+
 def _converts(assign: Assign) -> bool:
-    """Whether a statement of floats converts one to a narrow integer."""
+    """Whether a statement of floats converts one to a narrow integer, or has values of loops that are integers."""
     narrow = {f"to_{kind}" for kind in CARRIED}
-    return any(isinstance(part, Apply) and part.operation in narrow for part in subexpressions(assign.value))
+    return any(
+        (isinstance(part, Apply) and part.operation in narrow) or _is_loop_integer(part)
+        for part in subexpressions(assign.value)
+    )
 
 
 class _NestCarrier(Rewriter):
@@ -66,15 +85,17 @@ class _NestCarrier(Rewriter):
         self.nest, self.terms = nest, _StatementCarrier(nest)
 
     def assignment(self, node: Assign) -> Assign:
-        return replace(node, value=_expression(self.terms.assigned_term(node)))
+        return replace(node, value=_expression(self.terms.assigned_term(node), self.terms.indices))
 
 
 class _StatementCarrier(TermCarrier):
-    """Terms of statements; `writes` by storage, `open` are locals whose range is being computed (mutable)."""
+    """Terms of statements; `writes` by storage, `open` are locals whose range is being computed, `indices` are values
+    of loops by the names of their leaves (mutable).
+    """
 
     def __init__(self, nest: Nest) -> None:
         super().__init__({s.name: s.dtype for s in nest.storage}, _SINGLES)
-        self.nest, self.open = nest, dict[str, Range]()
+        self.nest, self.open, self.indices = nest, dict[str, Range](), dict[str, Index]()
         self.writes: Mapping[str, list[Write]] = {s.name: [] for s in nest.storage}
         for write in writes(nest.body):
             self.writes[write.assign.target.name].append(write)
@@ -84,11 +105,30 @@ class _StatementCarrier(TermCarrier):
         self.span = node.span
         kind = self.types[node.target.name]
         if kind not in INTEGERS:
-            return self.float_term(_term(node.value))
-        return self.check_range(self.integer(_term(node.value)), kind, f"`{node.target.name}`", node.span).value
+            return self.float_term(self.term(node.value))
+        return self.check_range(self.integer(self.term(node.value)), kind, f"`{node.target.name}`", node.span).value
+
+    def term(self, value: Expression) -> Term:
+        """Term of an expression, which has no types."""
+        match value:
+            case Reference(name=name, index=index):
+                return Leaf(name, index)
+            case Constant(value=number):
+                return Number(number)
+            case Apply(operation="to_f32", operands=(Index() as index,)):
+                # Rounded, as in the source, whatever its size.
+                return self.term(replace(index, dtype="f32"))
+            case Apply(operation=operation, operands=operands, span=span):
+                return terms.Apply(operation, tuple(map(self.term, operands)), span)
+            case Index():
+                name = hidden_name(len(self.indices))
+                self.indices[name], self.types[name] = value, value.dtype
+                return Leaf(name, ())
 
     def element(self, leaf: Leaf) -> CarriedInteger:
         kind = self.types[leaf.array]
+        if leaf.array in self.indices:
+            return self.loop_value(leaf, self.indices[leaf.array])
         if kind in CARRIED:
             return CarriedInteger(leaf, RANGES[kind])
         storage = self.nest[leaf.array]
@@ -96,6 +136,11 @@ class _StatementCarrier(TermCarrier):
             message = f"`{leaf.array}` is {kind} in a program of f32"
             self.refuse(message, "declare it as f32, or an array as i8, i16, u8 or u16", storage.span)
         return CarriedInteger(leaf, self.local_range(leaf.array, kind))
+
+    def loop_value(self, leaf: Leaf, index: Index) -> CarriedInteger:
+        """Value of a loop, of a nest at its sizes."""
+        found = CarriedInteger(leaf, form_range(index.value, loop_ranges(self.nest.body)))
+        return self.check_range(found, index.dtype, f"`{index.value}`", index.span)
 
     # Locals
 
@@ -120,7 +165,7 @@ class _StatementCarrier(TermCarrier):
             term = added_term(write.assign)
             if term is not None:
                 self.span = write.assign.span
-                times, (low, high) = self.times_added(write, begun), self.integer(_term(term)).range
+                times, (low, high) = self.times_added(write, begun), self.integer(self.term(term)).range
                 least, most = sum_range((low, high), times)
                 added = added[0] + least, added[1] + most
         return self.stable_range(name, kind, begun, added)
@@ -133,7 +178,7 @@ class _StatementCarrier(TermCarrier):
             for write in begun:
                 self.span = write.assign.span
                 self.open[name] = _interval_sum(found or (0, 0), added)
-                made = self.integer(_term(write.assign.value)).range
+                made = self.integer(self.term(write.assign.value)).range
                 found = made if found is None else hull(found, made)
             if found == before:
                 break
@@ -161,31 +206,23 @@ def _interval_sum(base: Range, added: Range) -> Range:
     return base[0] + added[0], base[1] + added[1]
 
 
-def _term(value: Expression) -> Term:
-    """Term of an expression, which has no types."""
-    match value:
-        case Reference(name=name, index=index):
-            return Leaf(name, index)
-        case Constant(value=number):
-            return Number(number)
-        case Apply(operation=operation, operands=operands, span=span):
-            return terms.Apply(operation, tuple(map(_term, operands)), span)
-        case Index(span=span):
-            # As in the code of vectors (vector_nest.py): no array has the numbers of lanes.
-            message = "the value of a loop is a number here, which no array of floats holds"
-            raise input_error("PL1232", message, span=span, help="give an array of these numbers as an argument")
-
-
-def _expression(term: Term) -> Expression:
+def _expression(term: Term, indices: Mapping[str, Index]) -> Expression:
     """Expression of a term of floats; conversions to integers and back have the types of their names."""
     match term:
+        case Leaf(array=name) if name in indices:
+            return replace(indices[name], dtype="f32")
         case Leaf(array=name, index=index):
             return Reference(name, index)
         case Number(value=number):
             return Constant(float(number), "f32")
         case terms.Apply(operation=operation, operands=operands, span=span):
+            if operation in ("and", "or"):
+                # Of comparisons, which are truth values.
+                return Apply(operation, "i32", tuple(_expression(o, indices) for o in operands), span)
             inner = operands[0].operation if operation == "to_f32" and isinstance(operands[0], terms.Apply) else ""
             kinds: list[ElementType] = [kind for kind in CARRIED if inner == f"to_{kind}"]
-            return Apply(operation, kinds[0] if kinds else "f32", tuple(map(_expression, operands)), span)
+            return Apply(
+                operation, kinds[0] if kinds else "f32", tuple(_expression(o, indices) for o in operands), span
+            )
         case terms.Sum():
             raise AssertionError("statements have no sums")

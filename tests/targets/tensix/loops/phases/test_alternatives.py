@@ -29,7 +29,7 @@ def test_phases_run_where_tiles_do_not_fit() -> None:
     small, large = compiled.run(M=2, N=40), compiled.run(M=2, N=4000)
     assert small.verified and "phases" not in whats(small) and "reason" not in small.data
     assert large.verified and whats(large) == ["phases"]
-    assert str(large.data["reason"]).startswith("the arrays need ")
+    assert str(large.data["reason"]).startswith("the stage `C` of line ")
     assert large.outcome.compared_with == ("arithmetic", "equations")
 
 
@@ -37,7 +37,7 @@ def test_the_choice_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(SYMM), "M=2", "N=4000", "--on", "tensix"]) == 0
     rows = dict(line.strip().split("  ", 1) for line in capsys.readouterr().out.splitlines()[2:5])
     assert rows["elements"].strip() == "fp32, phases of 4 statements"
-    assert rows["no stages"].strip().startswith("the arrays need ")
+    assert rows["no stages"].strip().startswith("the stage `C` of line ")
 
 
 @pytest.mark.parametrize("sizes", [{"M": 2, "N": 4000}, {"M": 400, "N": 400}])

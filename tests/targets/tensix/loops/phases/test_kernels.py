@@ -16,6 +16,7 @@ import polyloom as pl
 from polyloom.diagnostics import PolyloomError
 from polyloom.riscv import source_lines
 
+N = pl.sizes("N")
 ROOT = Path(__file__).parents[5]
 KERNELS = ROOT / "examples" / "kernels"
 SIZES: dict[str, dict[str, int]] = {
@@ -84,6 +85,19 @@ def test_what_stages_do_not_take_runs(name: str) -> None:
 @pytest.mark.parametrize("sizes", [{"N": 1, "T": 1}, {"N": 2000, "T": 3}])
 def test_vectors_shorter_and_longer_than_a_strip(sizes: dict[str, int]) -> None:
     assert pl.compile(KERNELS / "fir.py", on="tensix").run(sizes).verified
+
+
+@pl.kernel
+def polynomials(x: pl.f32[N], a: pl.f32, b: pl.f32, c: pl.f32, d: pl.f32, e: pl.f32, y: pl.f32[N]) -> None:
+    for _ in range(2):
+        for i in range(1, N):
+            y[i] = (((x[i] * a + b) * x[i - 1] + c) * x[i] + d) * x[i] + e
+        for i in range(N):
+            x[i] = y[i] * 0.5
+
+
+def test_scalars_beyond_the_constant_registers_are_gathered() -> None:
+    assert pl.compile(polynomials, on="tensix").run(N=37).verified
 
 
 def test_arrays_beyond_l1(golden: Golden) -> None:

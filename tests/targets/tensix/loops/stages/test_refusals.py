@@ -78,7 +78,8 @@ def test_arrays_beyond_l1(golden: Golden) -> None:
     with pytest.raises(PolyloomError) as error:
         pl.compile(kernels.layers, on="tensix").run(N=2000, M=300, K=300, L=2000)
     assert (error.value.code, error.value.exit_code) == ("PL1233", 3)
-    golden("beyond-l1", str(error.value))
+    # The stage at which most bytes are live, and what they are: not the total alone.
+    golden("beyond-l1", str(error.value).replace(f"{ROOT}/", ""))
 
 
 def test_an_error_above_the_bound_is_exit_4(golden: Golden) -> None:

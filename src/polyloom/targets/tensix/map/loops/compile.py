@@ -18,7 +18,9 @@ from polyloom.riscv.backend.link import executable
 from polyloom.targets.tensix.map.loops import elementwise, product
 from polyloom.targets.tensix.map.loops.dram.assemble import assemble_stream, check_stream, stream_areas
 from polyloom.targets.tensix.map.loops.dram.column_blocks import page_stages
+from polyloom.targets.tensix.map.loops.dram.lack_of_room import lack_of_room
 from polyloom.targets.tensix.map.loops.dram.page_areas import Paged, await_arguments, read_arguments
+from polyloom.targets.tensix.map.loops.dram.stage_schedule import schedule_stages
 from polyloom.targets.tensix.map.loops.elementwise import Elementwise
 from polyloom.targets.tensix.map.loops.fused import threads as fused
 from polyloom.targets.tensix.map.loops.fused.plan import (
@@ -76,7 +78,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     # Short programs have a place of their own; the length of long ones is estimated, which saves an assembly.
     data = DATA if len(stages) <= _FEW else -(-(CODE + _STAGE_BYTES * len(stages)) // PAGE) * PAGE
     # Addresses of arrays stand in the code, whose length they change; the loop ends, since `data` only grows.
-    kept = frozenset(output.definition for output in content.program.outputs)
+    kept = _kept_results(content)
     while CODE + len((found := _assemble(stages, content.how, data, kept)).code) > data:
         data = -(-(CODE + len(found.code)) // PAGE) * PAGE  # long programs take room from the arrays
     outputs = tuple(
@@ -89,7 +91,7 @@ def compile_stages(content: Content, signature: Signature, values: Mapping[str, 
     )
     told = tuple(map(_stage_facts, found.stages))
     views = None if content.views is None else specialize_views(content.views, values)
-    scalars = tuple(name for stage in stages for name in stage.scalars)
+    scalars = tuple(name for stage in found.stages for name in stage.scalars)
     note = Note(fixed_signature(signature, values), content.how, data, told, found.inputs, scalars, outputs, views)
     return executable(b"", CODE, found.code, CORE, found.starts, notes.encode(note, found.places))
 
@@ -100,9 +102,23 @@ def _assemble(stages: Sequence[Stage], how: Arithmetic, data: int, kept: Collect
     """
     if is_streamed(stages, data):
         return _assemble_stream(stages[0], how, data)
-    if not is_resident(stages, data) and (paged := page_stages(stages, kept, first_array(stages, data))) is not None:
-        return _assemble_paged(paged[0], how, data, paged[1])
-    return _assemble_resident(stages, how, data)
+    if len(stages) == 1 or is_resident(stages, data):
+        return _assemble_resident(stages, how, data)
+    first = first_array(stages, data)
+    paged = _page_scheduled(stages, kept, first)
+    return _assemble_paged(paged[0], how, data, paged[1])
+
+
+def _page_scheduled(stages: Sequence[Stage], kept: Collection[str], first: int) -> tuple[list[Stage], Paged]:
+    """Stages with places of their areas, in the order of the source, or else in one in which fewer bytes live. Errors:
+    PL1233.
+    """
+    if (found := page_stages(stages, kept, first)) is not None:
+        return found
+    scheduled = schedule_stages(stages, kept)
+    if (found := page_stages(scheduled, kept, first)) is None:
+        raise lack_of_room(scheduled, kept, first)
+    return found
 
 
 def _assemble_paged(stages: Sequence[Stage], how: Arithmetic, data: int, paged: Paged) -> _Assembled:
@@ -159,8 +175,17 @@ def check_room(content: Content, values: Mapping[str, int]) -> None:
     # A stream needs room for its blocks alone.
     if is_streamed(stages, data):
         check_stream(*_stream_product(stages[0], content.how, data))
-    elif page_stages(stages, (), first_array(stages, data)) is None:
-        place_areas((area for s in stages for area in s.areas), first_array(stages, data))
+        return
+    first, kept = first_array(stages, data), _kept_results(content)
+    if len(stages) > 1:
+        _page_scheduled(stages, kept, first)
+    else:
+        place_areas(stages[0].areas, first)
+
+
+def _kept_results(content: Content) -> frozenset[str]:
+    """Results that outputs are made of."""
+    return frozenset(output.definition for output in content.program.outputs)
 
 
 def fixed_signature(signature: Signature, values: Mapping[str, int]) -> Signature:

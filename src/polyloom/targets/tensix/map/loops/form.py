@@ -62,7 +62,7 @@ from polyloom.transform.stages.array_recomputation import recomputed_formulas
 from polyloom.transform.stages.array_statements import straighten
 from polyloom.transform.stages.integers.carried_terms import EXACT, Carrier
 from polyloom.transform.stages.layout_assignment import assign_layouts
-from polyloom.transform.stages.nest import sums_products
+from polyloom.transform.stages.nest import computes_with_loops, sums_products
 from polyloom.transform.stages.recognize import recognize_stage
 from polyloom.transform.stages.stage_cutting import STAGES, cut_stages
 from polyloom.transform.stages.system_arrays import system_arrays
@@ -282,7 +282,10 @@ def cut_content(source: Source, options: Any, watch: Watch | None) -> Content:
     try:
         return _select_stages(run_passes(source, (Pass(CUT, cut_source, STAGES),), watch), options)
     except Unlike as lack:
-        if source.system is None or source.nest is None or not sums_products(source.nest):
+        if source.system is None or source.nest is None:
+            raise
+        # Values of loops are arrays that the host lays out, as those of masks are.
+        if not sums_products(source.nest) and not computes_with_loops(source.nest):
             raise
         reason = lack
     try:

@@ -29,6 +29,8 @@ from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.targets.tensix.words.arrays.note import Note, OutputArea, StageFacts
 from polyloom.targets.tensix.words.arrays.tiles import FACE, LINE
 from polyloom.targets.tensix.words.program import CORE
+from polyloom.transform.parallel.specialization import specialize
+from polyloom.transform.stages.integers.carry_nest import carry_nest_integers
 
 PHASES: Final = "phases"
 """What a nest is in reports."""
@@ -36,20 +38,29 @@ PHASES: Final = "phases"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Compiler input: the nest as the source has it, and the arithmetic."""
+    """Compiler input: the nest as the source has it, and the arithmetic. `is_carried_at_sizes`: its integers become
+    floats when sizes are known, which tell how large they are.
+    """
 
     nest: Nest
     how: Arithmetic
+    is_carried_at_sizes: bool = False
+
+
+def arrange_content(content: Content, values: Mapping[str, int]) -> Nest:
+    """Nest at its sizes, in the order of its code. Errors: PL1232 for integers that floats do not hold."""
+    nest = content.nest
+    return arrange_nest(carry_nest_integers(specialize(nest, values)) if content.is_carried_at_sizes else nest, values)
 
 
 def compile_phases(
     content: Content, signature: Signature, values: Mapping[str, int], watch: Watch | None, reason: str = ""
 ) -> bytes:
     """Pipeline of phases; the `reason` why the program is no stages is part of its note. Errors: PL1233 (exit 3),
-    PL1230 at sizes that leave no vectors, PL1231, PL1280.
+    PL1230 at sizes that leave no vectors, PL1231, PL1232 for integers that floats do not hold, PL1280.
     """
     check_sizes(content.nest, values)
-    vectors = vectorize(arrange_nest(content.nest, values))
+    vectors = vectorize(arrange_content(content, values))
     strips = sorted(vectors.strips.values(), key=lambda strip: strip.number)
     # Half of Dst is shared out to the operands, in fours of rows that vectors take.
     slot = HALF // max(4, *(len(strip.vectors) for strip in strips)) // 4 * 4
@@ -69,10 +80,15 @@ def compile_phases(
         data = -(-(CODE + len(code)) // PAGE) * PAGE
     # Arrays that are read and written have one place, and are inputs and outputs there.
     names = {a.name: a for a in signature.arguments}
-    inputs = tuple(layout.area(name) for name, a in names.items() if a.is_input)
+    tables = () if vectors.indices is None else vectors.indices.storage
+    inputs = tuple(
+        layout.area(name) for name in (*(n for n, a in names.items() if a.is_input), *(t.name for t in tables))
+    )
     outputs = tuple(OutputArea(n, layout.area(n), tuple(range(len(a.shape)))) for n, a in names.items() if a.is_output)
     facts = StageFacts(content.nest.name, PHASES, _line(content.nest.span), (len(strips),))
-    note = Note(fixed_signature(signature, values), content.how, data, (facts,), inputs, (), outputs, reason=reason)
+    note = Note(
+        fixed_signature(signature, values), content.how, data, (facts,), inputs, (), outputs, vectors.indices, reason
+    )
     home = next((strip.formula.place for strip in strips), NOWHERE)
     known: dict[int, Place] = {word: place for kernel in words for word, place in kernel}
     return executable(b"", CODE, code, CORE, starts, notes.encode(note, origins(lines[0], home, known)))

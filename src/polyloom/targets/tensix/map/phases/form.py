@@ -21,14 +21,13 @@ from polyloom.targets.subject import Oracle
 from polyloom.targets.tensix.map.oracle.judgement import bound_help, loop_oracles
 from polyloom.targets.tensix.map.oracle.nest_arithmetic import nest_bits, nest_errors
 from polyloom.targets.tensix.map.oracle.nest_outputs import nest_outputs
-from polyloom.targets.tensix.map.phases.compile import Content
-from polyloom.targets.tensix.map.phases.vector_nest import arrange_nest
-from polyloom.targets.tensix.options import FP32
+from polyloom.targets.tensix.map.phases.compile import Content, arrange_content
+from polyloom.targets.tensix.options import FP32, Name
 from polyloom.targets.tensix.words.arrays.area import NARROW, element_format
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
 from polyloom.transform.parallel.integer_promotion import promote_integers
 from polyloom.transform.parallel.library_calls import recover_calls
-from polyloom.transform.stages.integers.carry_nest import carry_nest_integers
+from polyloom.transform.stages.integers.carry_nest import carry_nest_integers, has_loop_integers
 
 
 def phases_content(nest: Nest, options: Any) -> Content:
@@ -37,22 +36,27 @@ def phases_content(nest: Nest, options: Any) -> Content:
     that do not fit.
     """
     nest = recover_calls(nest)
+    if has_loop_integers(nest):
+        return _content(nest, "tf32", options, is_carried_at_sizes=True)
     carried = carry_nest_integers(nest)
     # What is carried has conversions of floats to narrow integers, which the vector unit does as they are.
     nest = carried if carried is not nest else promote_integers(nest, NARROW)
     kinds = {storage.dtype for storage in nest.storage}
     if kinds not in ({"f32"}, {"i32"}):
         raise _mixed_types_error(nest.storage)
-    name = "tf32" if kinds == {"f32"} else "i8"
+    return _content(nest, "tf32" if kinds == {"f32"} else "i8", options)
+
+
+def _content(nest: Nest, name: Name, options: Any, *, is_carried_at_sizes: bool = False) -> Content:
     if not computes_in_32_bits(nest, options):
         message = "phases of vector code compute in 32 bits"
         raise input_error("PL1232", message, help="leave --format and --dest out")
-    return Content(nest, Arithmetic(name, 32, 4, 32))
+    return Content(nest, Arithmetic(name, 32, 4, 32), is_carried_at_sizes)
 
 
 def computes_in_32_bits(nest: Nest, options: Any) -> bool:
     """Whether the options ask for the one arithmetic of phases, FP32 or INT32."""
-    names = ("tf32", FP32) if nest.storage[0].dtype in FLOATS else ("i8",)
+    names = ("tf32", FP32) if any(storage.dtype in FLOATS for storage in nest.storage) else ("i8",)
     return options.format in (None, *names) and options.dest != 16
 
 
@@ -85,31 +89,31 @@ def phases_oracles(source: Source, content: Content) -> tuple[Oracle, ...]:
 
 def nest_oracles(own: Nest, reference: Reference, program: Oracle, content: Content) -> tuple[Oracle, ...]:
     """Oracles of phases of the nest that a source is; `program` interprets it."""
-    nest, packed = content.nest, element_format(content.how).packed
+    packed = element_format(content.how).packed
     return loop_oracles(
         reference,
         program,
-        partial(_arithmetic, nest, nest_signature(own).outputs),
-        partial(_bounds, nest),
+        partial(_arithmetic, content, nest_signature(own).outputs),
+        partial(_bounds, content),
         packed,
         bound_help((), has_products=False),
     )
 
 
-def _arithmetic(nest: Nest, outputs: Sequence[Array], values: Mapping[str, int], inputs: Arrays) -> Arrays:
+def _arithmetic(content: Content, outputs: Sequence[Array], values: Mapping[str, int], inputs: Arrays) -> Arrays:
     """Outputs in the types that the source has, of which the nest keeps narrow integers extended."""
-    made = nest_bits(arrange_nest(nest, values), inputs)
+    made = nest_bits(arrange_content(content, values), inputs)
     return {array.name: made[array.name].astype(NUMPY[array.dtype], copy=False) for array in outputs}
 
 
-def _bounds(nest: Nest, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+def _bounds(content: Content, values: Mapping[str, int], inputs: Arrays, expected: Arrays) -> Arrays:
+    nest = arrange_content(content, values)
     if any(storage.dtype != "f32" for storage in nest.storage):
         return {name: np.zeros(array.shape) for name, array in expected.items()}
+    is_rounded = not any(map(_has_fused_product, statements(content.nest)))
     with np.errstate(all="ignore"):
-        made = nest_errors(
-            arrange_nest(nest, values), inputs, is_rounded=not any(map(_has_fused_product, statements(nest)))
-        )
-        return {array.name: made[array.name] for array in nest_signature(nest).outputs}
+        made = nest_errors(nest, inputs, is_rounded=is_rounded)
+        return {array.name: made[array.name] for array in nest_signature(content.nest).outputs}
 
 
 def _has_fused_product(statement: Statement) -> bool:

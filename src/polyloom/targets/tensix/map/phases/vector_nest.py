@@ -3,8 +3,8 @@
 path is a vector, and for each statement the operations of the vector unit and the elements that they take.
 
 An operand is `vectors` (neighbours in memory, or elements that lie apart and are gathered) or `scalars`, the same for
-all lanes. A statement outside of vectors is a vector of one element. Locals that each lane has to itself become arrays
-along the vector (scalar expansion: Allen, Kennedy 2001, section 5.3).
+all lanes, of which constant registers hold three. A statement outside of vectors is a vector of one element. Locals
+that each lane has to itself become arrays along the vector (scalar expansion: Allen, Kennedy 2001, section 5.3).
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from polyloom.ir.stage import Formula, Program
 from polyloom.sets import Affine
 from polyloom.targets.tensix.map.loops.pointwise import Selector
 from polyloom.targets.tensix.map.loops.steps import SCALARS, Pointwise, Source, Spread
+from polyloom.targets.tensix.map.phases.index_arrays import lay_out_indices
 from polyloom.targets.tensix.words.arrays.tiles import drop_unit_axes
+from polyloom.targets.tensix.words.arrays.views import Views
 from polyloom.transform.parallel.arrangement import arrange_loops
 from polyloom.transform.parallel.contraction import contract
 from polyloom.transform.parallel.index_selections import split_index_selections
@@ -62,7 +64,8 @@ class Strip:
 @dataclass(frozen=True, slots=True)
 class VectorNest:
     """Nest in the order of the code; `strips` by the names of statements; `vectors` are the loops whose iterations are
-    lanes, `together` those whose iterations do not wait for one another, `ranges` the values of loops.
+    lanes, `together` those whose iterations do not wait for one another, `ranges` the values of loops; `indices` are
+    the arrays that the host lays out, of values of loops.
     """
 
     nest: Nest
@@ -70,6 +73,7 @@ class VectorNest:
     vectors: frozenset[str]
     together: frozenset[str]
     ranges: Mapping[str, Range]
+    indices: Views | None
 
 
 def arrange_nest(nest: Nest, values: Mapping[str, int]) -> Nest:
@@ -88,12 +92,13 @@ def vectorize(nest: Nest) -> VectorNest:
     expanded = _ScalarExpansion(nest, chosen, ranges)
     made = replace(nest, body=expanded.nodes(nest.body))
     made = replace(made, storage=tuple(expanded.storage.get(s.name, s) for s in nest.storage))
+    made, indices = lay_out_indices(made, chosen, ranges)
     strips = dict[str, Strip]()
     _collect_strips(made, made.body, "", chosen, strips)
     together = frozenset(
         loop.name for loop in loop_nodes(made.body) if _is_independent(loop, dependences, strips, made)
     )
-    return VectorNest(made, strips, chosen, together, ranges)
+    return VectorNest(made, strips, chosen, together, ranges, indices)
 
 
 class _ScalarExpansion(Rewriter):
@@ -142,7 +147,7 @@ def _collect_strips(
 
 
 def _select_statement(nest: Nest, statement: Assign, lane: str, number: int) -> Strip:
-    """Operations of a statement. Raises `Unlike` for a value of a loop, and for more operands than there is room."""
+    """Operations of a statement. Raises `Unlike` for more operands than there is room."""
     types: dict[str, ElementType] = {s.name: s.dtype for s in nest.storage}
     shapes = {s.name: s.shape for s in nest.storage}
     target = statement.target
@@ -162,8 +167,8 @@ def _term(value: Expression) -> terms.Term:
         case Apply(operation=operation, operands=operands, span=span):
             # A selection by several comparisons is one after another, for each sets the flags of lanes anew.
             return apply_operation(operation, [*map(_term, operands)], span)
-        case Index(span=span):
-            return refuse("the value of a loop is a number here, which no array holds", span)
+        case Index():
+            raise AssertionError("values of loops are elements of arrays")
 
 
 class _StripSelector(Selector):
@@ -178,12 +183,12 @@ class _StripSelector(Selector):
         label, span = self.stage.label, self.stage.span
         if len(self.vectors) > VECTORS:
             refuse(f"`{label}` is made of {len(self.vectors)} vectors, and Dst holds {VECTORS}", span)
-        if len(self.read) > SCALARS:
-            refuse(f"`{label}` takes {len(self.read)} scalars, and {SCALARS} constant registers hold them", span)
 
     def _input(self, leaf: terms.Leaf) -> Source:
         read = Reference(leaf.array, leaf.index)
-        if self.lane and not any(self.lane in at.symbols for at in leaf.index):
+        is_uniform = self.lane and not any(self.lane in at.symbols for at in leaf.index)
+        # Beyond the constant registers, what is the same for all lanes is gathered into each of them.
+        if is_uniform and len(self.read) < SCALARS:
             self.read.append(read)
             self.scalars.append(leaf.array)
             return "scalar", len(self.read) - 1

@@ -24,10 +24,9 @@ def page_stages(stages: Sequence[Stage], outputs: Collection[str], first: int) -
     """Stages with the places of their areas, as `page_areas` has them, of column blocks where L1 has no room for whole
     factors; None where it has not for blocks either.
     """
-    sizes = [stage.reads[1].placed.size for stage in stages if _has_blocks(stage, stages)]
     found: tuple[list[Stage], Paged] | None = None
-    for parts in (1, *_PARTS) if sizes else (1,):
-        made = [*stages] if parts == 1 else _split_products(stages, max(sizes) // parts)
+    for parts in (1, *_PARTS) if any(_has_blocks(stage, stages) for stage in stages) else (1,):
+        made = split_products(stages, parts)
         paged = page_areas(made, outputs, first)
         # Arguments that come while the stage before computes are worth more than larger blocks.
         if paged is not None and (found is None or paged.ahead > 0):
@@ -49,12 +48,13 @@ def _has_blocks(stage: Stage, stages: Sequence[Stage]) -> bool:
     return right.key not in {each.result.key for each in stages} and tile_count(right.placed.extents[1]) > 1
 
 
-def _split_products(stages: Sequence[Stage], limit: int) -> list[Stage]:
-    """Stages with those in blocks whose right factors have more bytes than the limit."""
+def split_products(stages: Sequence[Stage], parts: int = _PARTS[-1]) -> list[Stage]:
+    """Stages with those in blocks whose right factors have more bytes than the largest of `parts` has."""
+    sizes = {n: stage.reads[1].placed.size for n, stage in enumerate(stages) if _has_blocks(stage, stages)}
+    limit = max(sizes.values(), default=0) // parts
     made = list[Stage]()
     for number, stage in enumerate(stages):
-        is_split = _has_blocks(stage, stages) and stage.reads[1].placed.size > limit
-        made += _blocks(stage, number, limit) if is_split else [stage]
+        made += _blocks(stage, number, limit) if sizes.get(number, 0) > limit else [stage]
     return made
 
 
