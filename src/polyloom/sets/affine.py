@@ -42,6 +42,8 @@ class Affine:
     def __add__(self, other: Affine | int) -> Affine:
         if isinstance(other, int):
             return Affine(self.terms, self.constant + other)
+        if not (self.terms and other.terms):
+            return Affine(self.terms or other.terms, self.constant + other.constant)
         # Terms are sorted and without zeros, so that equal expressions are equal values.
         total = dict(self.terms)
         for name, value in other.terms:
@@ -55,7 +57,8 @@ class Affine:
         return self + -other
 
     def __mul__(self, factor: int) -> Affine:
-        return Affine.from_terms({n: c * factor for n, c in self.terms}, self.constant * factor)
+        # Without zeros and in order they stay, unless all become zero.
+        return Affine(tuple((n, c * factor) for n, c in self.terms) if factor else (), self.constant * factor)
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Substitute affine expressions for symbols; symbols that `values` does not name stay."""
