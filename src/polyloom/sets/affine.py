@@ -42,8 +42,6 @@ class Affine:
     def __add__(self, other: Affine | int) -> Affine:
         if isinstance(other, int):
             return Affine(self.terms, self.constant + other)
-        if not (self.terms and other.terms):
-            return Affine(self.terms or other.terms, self.constant + other.constant)
         # Terms are sorted and without zeros, so that equal expressions are equal values.
         total = dict(self.terms)
         for name, value in other.terms:

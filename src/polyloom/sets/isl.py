@@ -119,12 +119,6 @@ def is_empty(points: isl.Set) -> bool:
 
 def parameter_set(assumptions: Condition, params: Sequence[str]) -> isl.Set:
     """Parameter values that satisfy `assumptions`, as a set of parameters without dimensions."""
-    return _assumed_parameters(assumptions, tuple(params))
-
-
-# Every set of a nest is cut with those of its assumptions.
-@lru_cache(maxsize=256)
-def _assumed_parameters(assumptions: Condition, params: tuple[str, ...]) -> isl.Set:
     return to_set(assumptions, (), params).params()
 
 
