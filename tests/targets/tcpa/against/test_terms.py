@@ -45,7 +45,7 @@ def test_equal_numbers_are_equal_values(seed: int) -> None:
     values = {number: value for pairs in known.values() for number, value in pairs}
     again = 0
     with np.errstate(all="ignore"):
-        for _ in range(6000):
+        for _ in range(12000):
             operation, dtype = BY_NAME[rng.choice(NAMES)], rng.choice(TYPES)
             result = operation.result(dtype)
             if not operation.accepts_type(dtype) or result not in TYPES:

@@ -111,7 +111,7 @@ def configured(random: np.random.Generator, bench: tensix.VectorBench) -> State:
 def test_random_macros_do_in_both_what_they_schedule() -> None:
     """Programs of 24 steps, beside one another: any sub-unit, any delay, cycles and instructions, L16, collisions."""
     random, compared, scheduled = np.random.default_rng(33), 0, 0
-    for number in range(200):
+    for number in range(400):
         bench = filled(random, "wormhole")
         bench.flags = bench.flags if random.integers(4) == 0 else (0xFFFFFFFF, 0xFFFFFFFF)
         # SFPCONFIG takes all columns only where all lanes execute.
