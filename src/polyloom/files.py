@@ -9,6 +9,7 @@ import errno
 import os
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import Final
@@ -25,6 +26,8 @@ _PLACE: Final = "give a path in an existing directory that you may write to"
 _ROOM: Final = "make room there, or give a path where there is room"
 
 
+# Every instruction of a program asks it for the few files that its lines are of.
+@lru_cache(maxsize=256)
 def recorded_name(path: str) -> str:
     """Recorded source name, as another file calls a source: as it was typed where that is relative and without `..`,
     else its last part. So the bytes of a file do not depend on the folder that it was made in, and lead nowhere else.

@@ -59,9 +59,10 @@ class Watch:
     after: frozenset[str] = frozenset()
     texts: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
-    def observe(self, name: str, value: A, form: Form[A]) -> None:
-        """Observe a value after a pass. An ill-formed value is the pass's fault, which is then named."""
-        if self.verify:
+    def observe(self, name: str, value: A, form: Form[A], *, is_known: bool = False) -> None:
+        """Observe a value after a pass. An ill-formed value is the pass's fault, which is then named; one that
+        `is_known` was observed in this form before."""
+        if self.verify and not is_known:
             _check_form(name, value, form)
         if name in self.after or ALL in self.after:
             self.texts.append((name, form.show(value)))
@@ -99,10 +100,12 @@ _REPORT: Final = "this is a bug of Polyloom: please report it with the program"
 def run_passes(value: Any, passes: Sequence[Pass[Any, Any]], watch: Watch | None = None) -> Any:
     """Run passes in their order: the value after all of them; `watch` sees it after each. Raises PL0977 where a
     verifier refuses it."""
-    watch = watch or Watch()
+    watch, form = watch or Watch(), None
     for each in passes:
-        value = each.function(value)
-        watch.observe(each.name, value, each.form)
+        made = each.function(value)
+        # Values are immutable: what a pass leaves as it was is as well formed as before.
+        watch.observe(each.name, made, each.form, is_known=made is value and each.form is form)
+        value, form = made, each.form
     return value
 
 

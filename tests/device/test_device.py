@@ -67,14 +67,15 @@ def test_32_kib_of_stack_and_scratch_suffice_whatever_the_region(kernel: str) ->
     assert needed.scratch + needed.stack <= 32 * 1024
 
 
-def test_32_kib_of_stack_and_scratch_suffice_for_a_convolution() -> None:
+@pytest.mark.parametrize(
+    "regions",
+    [((1, 1), (1, 32), (32, 32)), pytest.param(((1, 16), (4, 4), (8, 8)), marks=pytest.mark.long)],
+    ids=["least and largest", "between"],
+)
+def test_32_kib_of_stack_and_scratch_suffice_for_a_convolution(regions: tuple[tuple[int, int], ...]) -> None:
     if reason := missing(RV32):
         pytest.skip(reason)
-    asked = [
-        case("conv", region, perfect=perfect)
-        for region in ((1, 1), (1, 16), (1, 32), (4, 4), (8, 8), (32, 32))
-        for perfect in (False, True)
-    ]
+    asked = [case("conv", region, perfect=perfect) for region in regions for perfect in (False, True)]
     for needed in answers(run(RV32, harness(RV32), b"".join(c.message() for c in asked))):
         assert needed.outcome.status == 0
         assert needed.scratch + needed.stack <= 32 * 1024

@@ -33,9 +33,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(
-    "kernel", [pytest.param(k, marks=pytest.mark.long if "covariance" in k else []) for k in CASES]
-)
+@pytest.mark.parametrize("kernel", [pytest.param(k, marks=[] if "floyd" in k else pytest.mark.long) for k in CASES])
 def test_the_array_gets_the_words_that_this_machine_makes(kernel: str, tmp_path: Path) -> None:
     bounds, count = CASES[kernel]
     made = make(tmp_path, "check", f"KERNEL={kernel}", f"BOUNDS={bounds}")

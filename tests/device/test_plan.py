@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.device.cases import MATMUL
+from tests.in_turns import in_turns
 from tests.kernels.sizes import MINI
 
 import polyloom as pl
@@ -19,6 +20,8 @@ from polyloom.targets.tcpa.run.phases import step_sequence
 from polyloom.targets.tcpa.run.phases.step_sequence import Run
 from polyloom.targets.tcpa.words.concrete_file import strip_origin
 from polyloom.targets.tcpa.words.phases import stages
+
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE, BEST = 4, (1 << 32) - 1
@@ -61,8 +64,7 @@ def assert_same(made: native.Walked, expected: Run) -> None:
     assert [moves.count(n) for n in range(len(made.steps))] == [count for *_, count, _ in made.steps]
 
 
-@pytest.mark.parametrize("region", [(1, 1), (2, 3), (4, 4)])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "region"), in_turns(tuple(CASES), [(1, 1), (2, 3), (4, 4)], 3))
 def test_steps_have_the_bytes_and_the_transfers_of_python(name: str, region: tuple[int, int]) -> None:
     values = CASES[name][1]
     assert_same(native.walk(compiled(name).data, values, *region), on_host(name, values, region))

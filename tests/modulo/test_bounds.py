@@ -28,7 +28,7 @@ def on(name: str, *resources: int, latency: int = 1, busy: int = 1) -> Operation
 UNITS = tuple(Resource(f"u{n}") for n in range(3))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(problems(3))
 def test_no_bound_is_above_an_interval_that_has_a_schedule(problem: Problem) -> None:
     try:

@@ -27,7 +27,7 @@ LOOP = Problem(
 RIGHT = Schedule(4, (0, 3, 2), (0, 0, 0), (3, 1, 5))
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.data(), problems(3), st.integers(1, 4))
 def test_a_schedule_is_faulted_exactly_when_its_unrolling_is(
     data: st.DataObject, problem: Problem, interval: int

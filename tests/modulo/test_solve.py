@@ -59,7 +59,7 @@ def attempt(problem: Problem, solver: Solver) -> Solution | str:
         return error.code
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(problems(3))
 def test_every_schedule_holds_and_the_exact_one_is_minimal(problem: Problem) -> None:
     exact = attempt(problem, EXACT)
@@ -81,7 +81,7 @@ def test_every_schedule_holds_and_the_exact_one_is_minimal(problem: Problem) -> 
         assert found.minimum >= max(found.resource.value, found.recurrence.value)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problems(3))
 def test_each_interval_is_decided_right(problem: Problem) -> None:
     try:

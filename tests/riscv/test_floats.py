@@ -10,7 +10,7 @@ from operator import eq, le, lt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.riscv import floats
 from tests.riscv.floats import DOUBLE, MODES, NX, SINGLE, Answer, Format
@@ -172,6 +172,7 @@ def conversion_bench(form: Format, mode: str) -> Bench:
 
 @FORMATS
 @pytest.mark.parametrize("mode", MODES)
+@settings(max_examples=25)
 @given(
     data=st.data(),
     integer=st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1, 2**24 + 1, 2**53 + 1])

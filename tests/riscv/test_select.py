@@ -273,7 +273,7 @@ NODES = st.recursive(LEAVES, larger, max_leaves=6)
 VALUES = st.sampled_from([0, 1, 2, 2**31, 2**32 - 1, 2**63, 2**64 - 1]) | st.integers(0, 2**64 - 1)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     expression=NODES,
     values=st.fixed_dictionaries(dict.fromkeys("abcx", VALUES) | {"s": st.integers(0, 1), "s1": st.integers(0, 1)}),
@@ -296,9 +296,9 @@ REGISTERS = {"a": "a0", "b": "a1", "c": "a2", "x": "a3", "y": "a4", "s": "a5", "
 
 @pytest.mark.parametrize("isa", ISAS, ids=str)
 def test_rows_run_on_the_interpreter(isa: names.Isa) -> None:
-    """Every sixth form, plainly and with short branches, and some compositions, on edge values."""
+    """Every twelfth form, plainly and with short branches, and some compositions, on edge values."""
     texts = [
-        *list(dict.fromkeys(form for form, _, _, _ in search_results()))[::6],
+        *list(dict.fromkeys(form for form, _, _, _ in search_results()))[::12],
         "x < 10 ? 7 : 1000",
         "x < y ? 8 : 0",
         "min(max(x, a), b)",

@@ -31,7 +31,7 @@ BITS = guarded(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(problems(3))
 def test_the_interval_is_minimal_and_the_schedule_the_best(problem: Guarded) -> None:
     try:

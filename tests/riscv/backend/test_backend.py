@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.in_turns import in_turns
 from tests.riscv.backend.test_functions import CALLING, calling, copied, equal, functions, given
 from tests.transform.ssa.native import same
 
@@ -266,8 +267,7 @@ def test_a_return_address_that_is_not_saved_is_noticed(monkeypatch: pytest.Monke
         call(compile_function(function, WIDE).elf, WIDE, function, [7], limit=1000)
 
 
-@pytest.mark.parametrize("isa", ["rv64gc", "rv32gc", "rv32gc_zbb"])
-@pytest.mark.parametrize("name", CALLING)
+@pytest.mark.parametrize(("name", "isa"), in_turns(CALLING, ["rv64gc", "rv32gc", "rv32gc_zbb"], 3))
 def test_the_stack_is_aligned_at_calls(name: str, isa: str) -> None:
     """To sixteen bytes, and arguments of calls lie below everything else."""
     machine = names.parse_isa(isa)

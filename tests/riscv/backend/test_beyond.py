@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,11 +58,14 @@ def _loaded(path: Path, xlen: int, level: int) -> dict[str, Function]:
     return {f.name: construct(f) for f in found}
 
 
-def _runs() -> list[tuple[Path, str, str, int]]:
-    """Every function at both levels and on both widths, on the instruction sets in turns."""
+def _runs() -> list[Any]:
+    """Every function at both levels and on both widths, on the instruction sets in turns; by default one level each."""
     every = [(path, name) for path in (INDIRECT, ATOMICS) for name in _names(path)]
     return [
-        (path, name, ISAS[2 * narrow + (k + level) % 2], level)
+        pytest.param(
+            *(path, name, ISAS[2 * narrow + (k + level) % 2], level),
+            marks=pytest.mark.long if (k // 2 + narrow + level) % 2 else (),
+        )
         for k, (path, name) in enumerate(every)
         for narrow in (0, 1)
         for level in (0, 1)

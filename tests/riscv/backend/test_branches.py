@@ -98,7 +98,7 @@ def test_an_identity_goes_into_the_select() -> None:
 
 
 @given(functions(), st.sampled_from(("rv64gc", "rv32gc", "rv64gc_zicond", "rv32imafd_zbb")), st.integers(0, 9))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_functions_mean_the_same(function: Function, isa: str, seed: int) -> None:
     """As they are read, legal, and with each pass between."""
     machine, random = names.parse_isa(isa), np.random.default_rng(seed)

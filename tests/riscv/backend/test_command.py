@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +76,27 @@ REFUSED = {
 }
 
 
+_dump_tree = clang._dump_tree  # pyright: ignore[reportPrivateUsage]  # what asks clang for it
+
+
+@cache
+def _tree(path: str, options: Options, target: str, text: str) -> Any:
+    """One tree of each text: all tests run copies of one file."""
+    assert Path(path).read_text(encoding="utf-8") == text
+    return _dump_tree(path, options, target)
+
+
+def _cached_tree(path: str, options: Options, target: str) -> Any:
+    return _tree(path, options, target, Path(path).read_text(encoding="utf-8"))
+
+
 @pytest.fixture
 def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
     (tmp_path / "commands.c").write_text(COMMANDS.read_text(encoding="utf-8"), encoding="utf-8")
     np.save(tmp_path / "float.npy", np.zeros(3, np.float32))
     np.save(tmp_path / "int.npy", np.arange(3, dtype=np.int32))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(clang, "_dump_tree", _cached_tree)
 
     def run(words: str) -> tuple[int, str, str]:
         status = main(["run", "commands.c", "--function", *words.split()])

@@ -99,7 +99,9 @@ def _joined(isa: names.Isa, function: Function, ours_first: bool) -> Image:
     return _led(image, {caller[f.name]: callee[f.name] for f in function.others})
 
 
-@pytest.mark.parametrize(("name", "isa"), CASES)
+@pytest.mark.parametrize(
+    ("name", "isa"), [pytest.param(*case, marks=pytest.mark.long if k // 2 % 2 else ()) for k, case in enumerate(CASES)]
+)
 def test_calls_and_is_called_by_what_clang_compiles(name: str, isa: str) -> None:
     machine = names.parse_isa(isa)
     function = calling(machine.xlen)[name]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.in_turns import in_turns
 
 from polyloom.cli import main
 from polyloom.frontend.c.clang import cached_trees
@@ -51,8 +52,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize(("spelling", "place"), in_turns(tuple(SPELLINGS), PLACES, 2))
 def test_they_are_checked_before_a_run(
     spelling: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,7 +109,7 @@ def test_other_assertions_are_refused(why: str, place: str, tmp_path: Path, caps
 def test_they_hold_where_c_says_so(tmp_path: Path) -> None:
     """Random conditions of three parameters, beside Python's meaning of their text."""
     rng = random.Random(30)
-    conditions = [_condition(rng, 3) for _ in range(60)]
+    conditions = [_condition(rng, 3) for _ in range(24)]
     functions = [
         f"int f{k}(int a, long b, short c) {{ {'assert' if k % 2 else '__builtin_assume'}({text}); return a; }}"
         for k, text in enumerate(conditions)

@@ -48,31 +48,31 @@ def _check(function: Function, isa: str, seed: int) -> None:
 
 
 @given(functions(), st.sampled_from(FLOATING), st.integers(0, 9))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_all_types(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
 
 
 @given(functions(floats=False), st.sampled_from(INTEGER), st.integers(0, 9))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_integers_without_what_instruction_sets_lack(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
 
 
 @given(whole(), st.sampled_from(FLOATING), st.integers(0, 9))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_calls(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
 
 
 @given(whole(floats=False), st.sampled_from(INTEGER), st.integers(0, 9))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_calls_of_integers(function: Function, isa: str, seed: int) -> None:
     _check(function, isa, seed)
 
 
 @given(programs.functions(), st.sampled_from((*FLOATING, *INTEGER)), st.integers(-50, 50))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_any_jumps(function: Function, isa: str, n: int) -> None:
     """Irreducible control flow too; with variables in memory, and with values."""
     machine = names.parse_isa(isa)

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.in_turns import in_turns
 from tests.riscv.backend.running import run
 
 from polyloom.diagnostics import PolyloomError
@@ -120,12 +121,11 @@ def check(folder: Path, types: Sequence[str], result: str, xlen: int, seed: int)
             assert outputs["s"][f"f{k}"][1] == passed
 
 
-@pytest.mark.parametrize("xlen", [32, 64])
-def test_every_type_is_the_targets(xlen: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("xlen", "first"), in_turns([32, 64], range(0, len(TYPES), 12), 2))
+def test_every_type_is_the_targets(xlen: int, first: int, tmp_path: Path) -> None:
     """In parameters, arrays and structures: as many at once as the test of one needs time."""
     names = list(TYPES)
-    for k in range(0, len(names), 12):
-        check(tmp_path, names[k : k + 12], names[k], xlen, k)
+    check(tmp_path, names[first : first + 12], names[first], xlen, first)
 
 
 @pytest.mark.parametrize("xlen", [32, pytest.param(64, marks=pytest.mark.long)])
@@ -137,7 +137,7 @@ def test_results_are_the_targets(result: str, xlen: int, tmp_path: Path) -> None
     check(tmp_path, ["uint64_t", "int64_t", result], result, xlen, 7)
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(
     st.lists(st.sampled_from(sorted(TYPES)), min_size=1, max_size=9),
     st.sampled_from(sorted(TYPES)),

@@ -78,7 +78,7 @@ def _expected(operation: str, a: int, b: int) -> int:
 @example("udiv", "rv32imc", 0xFFFFFFFFFFFFFFFF, 0xFFFFFFFF00000001)
 @example("udiv", "rv32imc", 0xFFFFFFFE00000000, 0xFFFFFFFF)
 @example("udiv", "rv32imc", 0x8000000000000000, 0x80000000FFFFFFFF)
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_results_are_pythons(operation: str, isa: str, a: int, b: int) -> None:
     if operation in ("shl", "lshr", "ashr"):
         b %= 64
@@ -124,7 +124,7 @@ def test_the_routine_is_one_function_whatever_the_users_are_called() -> None:
 
 
 @given(st.sampled_from(COUNTS), st.sampled_from(("rv64imc", "rv32imc", "rv64i", "rv32i")), st.integers(0, 2**32 - 1))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_counts_of_words(callee: str, isa: str, a: int) -> None:
     machine = names.parse_isa(isa)
     text = f"function f(%a: i32) -> i32 {{\nentry:\n    %r: i32 = call {callee} %a\n    return %r\n}}\n"

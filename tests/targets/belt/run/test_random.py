@@ -20,7 +20,7 @@ from polyloom.targets.belt.run import model
 from polyloom.targets.belt.words.program import Program
 
 _BUNDLES = 60
-_DRAWS = 100
+_DRAWS = 50
 _PLACE = re.compile(r"bundle (\d+)(?:, (\w+) \w+)?: ")
 
 

@@ -46,7 +46,7 @@ def test_arrays_go_in_and_out() -> None:
 @pytest.mark.parametrize(
     ("member", "first", "step"),
     [
-        *((member, 6 * n, 18) for n, member in enumerate(MEMBERS)),
+        *((member, 10 * n, 30) for n, member in enumerate(MEMBERS)),
         *(pytest.param(member, 0, 6, marks=pytest.mark.long) for member in MEMBERS),
     ],
 )

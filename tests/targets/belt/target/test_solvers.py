@@ -43,10 +43,17 @@ def test_the_better_one_is_kept(member: str) -> None:
             assert best is not None and best == min(x for x in (exact, torus) if x is not None), loop.name
 
 
-@pytest.mark.parametrize(("member", "most"), [pytest.param("gold", 1.03, marks=pytest.mark.long), ("silver", 1.06)])
-def test_the_mean_interval_over_its_bound(member: str, most: float) -> None:
-    facts = [f for loop in loops() for f in compiled_facts(loop, f"belt:{member}")["loops"] if f["pipelined"]]
-    assert len(facts) >= 60
+@pytest.mark.parametrize(
+    ("member", "most", "step"),
+    [
+        ("silver", 1.06, 4),
+        *(pytest.param(member, most, 1, marks=pytest.mark.long) for member, most in (("silver", 1.06), ("gold", 1.03))),
+    ],
+)
+def test_the_mean_interval_over_its_bound(member: str, most: float, step: int) -> None:
+    some = tuple(loops())[::step]
+    facts = [f for loop in some for f in compiled_facts(loop, f"belt:{member}")["loops"] if f["pipelined"]]
+    assert len(facts) >= len(some)
     assert fmean(map(interval_ratio, facts)) <= most
 
 

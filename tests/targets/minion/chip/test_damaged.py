@@ -69,7 +69,7 @@ def prepared(around: Around) -> str:
 @pytest.mark.parametrize("name", FIELDS)
 def test_damaged_words_do_not_pass_in_silence(name: str) -> None:
     r, seen = random.Random(name), set[str]()
-    for _ in range(150):
+    for _ in range(70):
         word = damaged(name, r)
         scratchpad = r.random() < 0.8
         around = Around(scratchpad, r.choice((None, 8, 8, 5)) if scratchpad else None, r.random() < 0.3)

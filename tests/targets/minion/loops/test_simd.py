@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from tests.in_turns import in_turns
 from tests.targets.minion.loops import kernels
 
 import polyloom as pl
@@ -35,11 +36,10 @@ def _run(kernel: Kernel, n: int, m: int, minions: int, **options: Any) -> pl.Res
     return result
 
 
-@pytest.mark.parametrize("kernel", kernels.ALL, ids=lambda kernel: kernel.name)
-def test_any_shape_on_any_number_of_minions(kernel: Kernel) -> None:
+@pytest.mark.parametrize(("kernel", "alone"), in_turns(kernels.ALL, [True, False], 2))
+def test_any_shape_on_any_number_of_minions(kernel: Kernel, alone: bool) -> None:
     rng = random.Random(kernel.name)
-    for minions in (1, rng.randint(2, 31)):
-        _run(kernel, rng.randint(3, 40), rng.randint(3, 40), minions)
+    _run(kernel, rng.randint(3, 40), rng.randint(3, 40), 1 if alone else rng.randint(2, 31))
 
 
 @pytest.mark.parametrize("kernel", [kernels.transposed, kernels.sums], ids=lambda kernel: kernel.name)

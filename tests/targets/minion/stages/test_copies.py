@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.in_turns import in_turns
 
 import polyloom as pl
 
@@ -46,8 +47,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("minions", [1, 3, 16, 64])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "minions"), in_turns(tuple(FUNCTIONS), [1, 3, 16, 64], 2))
 def test_nobody_reads_old_copies(name: str, minions: int, tmp_path: Path) -> None:
     arrays, body = FUNCTIONS[name]
     path = tmp_path / "f.py"

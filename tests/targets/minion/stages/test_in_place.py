@@ -4,12 +4,12 @@ first; on one minion and on several."""
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.in_turns import in_turns
 
 import polyloom as pl
 from polyloom.frontend.python import load_kernel
@@ -43,7 +43,7 @@ def test_a_mean_is_subtracted_in_place_before_a_product(minions: int, tmp_path: 
     assert result.verified and result.error < 1e-3 and result.data["phases"] == ["simd", "product"]
 
 
-@pytest.mark.parametrize(("first", "then"), [*product(FIRST, THEN)])
+@pytest.mark.parametrize(("first", "then"), in_turns(FIRST, THEN, 2))
 def test_statements_in_place_have_the_bits_of_the_source(first: str, then: str, tmp_path: Path) -> None:
     arguments = "x: pl.f32[N, M], a: pl.f32[N, M], y: pl.f32[M, M]"
     result = run(tmp_path, f"def f({arguments}) -> None:\n    {first}\n    {then}\n", 4)

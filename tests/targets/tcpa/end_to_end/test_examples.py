@@ -71,7 +71,7 @@ def test_examples_run_on_every_region(name: str, member: str) -> None:
 def test_small_members_run_or_refuse_with_a_reason(name: str, member: str) -> None:
     machine = machine_file.load(member)
     try:
-        symbolic = compiled(example(name), machine)
+        symbolic = mapped(name, member)
         run(example(name), symbolic, machine, bounds(name, SIZES[name][0]), (2, 2))
     except PolyloomError as error:
         refusal(error)

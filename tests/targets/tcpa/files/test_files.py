@@ -91,6 +91,7 @@ def test_instructions_come_back(instruction: Instruction) -> None:
     assert encoding.decode(encoding.encode(instruction)) == instruction
 
 
+@settings(max_examples=20)
 @given(symbolics())
 def test_symbolic_configurations_come_back(symbolic: Symbolic) -> None:
     data = symbolic_file.encode(symbolic)
@@ -98,6 +99,7 @@ def test_symbolic_configurations_come_back(symbolic: Symbolic) -> None:
     assert symbolic_file.decode(data) == symbolic
 
 
+@settings(max_examples=20)
 @given(concretes())
 def test_concrete_configurations_come_back(concrete: Concrete) -> None:
     data = concrete_file.encode(concrete)
@@ -152,7 +154,7 @@ def test_names_are_protected_by_their_own_hash(kind: str) -> None:
 
 
 @both
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_bytes_whatsoever_raise_anything_else(kind: str, seed: int) -> None:
     """Random damage with both sums repaired is refused as malformed, or is another file that is canonical."""

@@ -79,7 +79,7 @@ def test_conditions_read_as_in_the_paper() -> None:
     assert notation.conjunction((), ("i",)) == "true"
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(symbolics())
 def test_every_symbolic_configuration_can_be_listed(symbolic: Symbolic) -> None:
     assert show_symbolic(symbolic)

@@ -99,7 +99,7 @@ def test_what_the_compiler_makes_is_valid(name: str, member: str) -> None:
     assert program.verify(symbolic_file.encode(mapped(name, member)), None) == ()
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(0, 2**32 - 1))
 def test_what_is_valid_instantiates(seed: int) -> None:
     random = Random(seed)

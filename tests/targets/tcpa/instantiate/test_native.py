@@ -49,8 +49,9 @@ def same(configuration: Symbolic, values: Mapping[str, int], rows: int, columns:
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize("member", ["wide", "paper"])
 def test_examples_on_every_region(name: str, member: str) -> None:
-    for sizes in SIZES[name]:
-        for region in REGIONS if member == "wide" and name != "conv" else REGIONS[3:5]:
+    """One region for each size where the oracle takes long: on a machine of long intervals, and in six dimensions."""
+    for n, sizes in enumerate(SIZES[name]):
+        for region in REGIONS if member == "wide" and name != "conv" else REGIONS[3 + n % 2 : 4 + n % 2]:
             same(mapped(name, member), bounds(name, sizes), *region)
 
 
@@ -67,7 +68,7 @@ def test_immediates_of_all_32_bits(bits: int) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_random_programs(data: st.DataObject) -> None:
     program, values = data.draw(programs())
     mapping = data.draw(mappings(len(program.dims)))

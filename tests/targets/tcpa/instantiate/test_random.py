@@ -99,7 +99,7 @@ outcomes: list[bool] = []
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_random_programs_run_as_they_mean(data: st.DataObject) -> None:
     program, values = data.draw(programs())
     mapping = data.draw(mappings(len(program.dims)))

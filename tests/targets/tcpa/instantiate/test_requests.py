@@ -61,6 +61,7 @@ def outcome(make: Callable[..., bytes], *request: Any) -> object:
         return [(d.code, d.message, d.help, d.exit_code) for d in error.diagnostics]
 
 
+@settings(max_examples=20)
 @given(st.dictionaries(st.sampled_from("NMKX"), INTEGERS), st.tuples(SIDES, SIDES), CANDIDATES)
 @pytest.mark.parametrize("complete", [True, False])
 def test_of_equations(complete: bool, values: dict[str, Any], region: tuple[int, int], candidate: int | None) -> None:

@@ -51,7 +51,7 @@ def families(draw: st.DrawFn) -> tuple[tuple[int, ...], list[list[ConvexSet]]]:
 
 
 @given(st.data())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_normal_form_has_the_points_of_the_constraints_and_a_tight_box(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
     raw = data.draw(raw_sets(extents))
@@ -80,7 +80,7 @@ def test_thin_and_wide_sets_are_decided_without_search() -> None:
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_shift_moves_every_iteration_along_the_scan(data: st.DataObject) -> None:
     extents = data.draw(extents_strategy)
     s = scan_sets.convex_set(*data.draw(raw_sets(extents, 2)))
@@ -98,7 +98,7 @@ def test_shift_moves_every_iteration_along_the_scan(data: st.DataObject) -> None
 
 
 @given(families())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_partition_is_disjoint_and_exact(case: tuple[tuple[int, ...], list[list[ConvexSet]]]) -> None:
     extents, sets = case
     expected: dict[tuple[int, ...], int] = {}
@@ -119,7 +119,7 @@ def test_partition_distinguishes_more_families_than_a_machine_word() -> None:
 
 
 @given(st.data())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_window_is_the_exact_maximum(data: st.DataObject) -> None:
     extents = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple))
     lower, upper, _ = data.draw(raw_sets(extents, 0))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyloom.codes import CODES
@@ -122,6 +122,7 @@ def test_resolved_text(name: str, golden: Callable[[str, str], None]) -> None:
     golden(name, f"{text}\nfingerprint {fingerprint(machine):#018x}")
 
 
+@settings(max_examples=20)
 @given(machines())
 def test_reads_back_what_it_resolves(machine: Machine) -> None:
     text = resolve(machine)

@@ -32,7 +32,7 @@ def runs_forward(order: Order, distances: list[tuple[int, ...]]) -> bool:
     return True
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(VECTORS)
 def test_orders_are_legal_and_one_is_found_when_one_exists(distances: list[tuple[int, ...]]) -> None:
     n = len(distances[0])

@@ -117,7 +117,7 @@ def coexist(one: tuple[str, ...], other: tuple[str, ...], same: bool) -> bool:
     return apart and one[-1] != other[-1] and (one[0] == other[0]) == same
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.sets(st.sampled_from(PAIRS), min_size=10),
     st.sampled_from(NEIGHBOURS),

@@ -22,7 +22,7 @@ def brute(bounds: list[tuple[int, int, int]], rows: int, columns: int) -> int | 
     return min(costs, default=None)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(BOUNDS, st.integers(1, 5), st.integers(1, 5))
 def test_skew_is_optimal(bounds: list[tuple[int, int, int]], rows: int, columns: int) -> None:
     found = minimize_skew(bounds, rows, columns)

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.targets.tcpa.model import naive_ports
 
@@ -43,7 +43,6 @@ def other(g: Generator, random: Random) -> Generator:
     return replace(g, **{name: changes.get(name, random.randrange(4))})
 
 
-@settings(max_examples=200)
 @given(st.integers(0, 2**32 - 1))
 def test_misplaced_banks_are_those_of_the_rules(seed: int) -> None:
     random = Random(seed)

@@ -77,7 +77,7 @@ def test_the_comparison_notices_what_is_wrong() -> None:
 
 
 @given(st.data())
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_random_mappings(data: st.DataObject) -> None:
     """Words equal the enumeration, the static check is silent, the native model computes what the program means, in
     time."""

@@ -27,7 +27,7 @@ def small_sizes(program: Program, rng: random.Random) -> dict[str, int]:
 
 
 @given(SEEDS)
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_random_programs_are_valid(seed: int) -> None:
     program = random_program(seed)
     check(program)

@@ -25,7 +25,10 @@ pytestmark = pytest.mark.usefixtures("roughly_scheduled")
 FIR = KERNELS / "fir.py"
 
 
-@pytest.mark.parametrize(("name", "language"), [(name, LANGUAGES[1 - n % 2]) for n, name in enumerate(MINI)])
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [pytest.param(name, LANGUAGES[1 - n % 2], marks=pytest.mark.long if n % 3 else ()) for n, name in enumerate(MINI)],
+)
 def test_every_equation_has_a_line(name: str, language: str) -> None:
     """Of the language that tests/kernels/test_kernels.py does not run: there it is every operation of the report."""
     plan = frontend.load(str(KERNELS / f"{name}.{language}")).plan

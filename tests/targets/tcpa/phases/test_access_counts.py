@@ -30,6 +30,8 @@ from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.isa import File, Register, decode_opcode
 from polyloom.targets.tcpa.words.phases.stages import stage_names
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 KERNELS = Path(str(examples.folder())) / "kernels"
 ENERGY = """name = "metered"
 based_on = "wide"

@@ -19,6 +19,8 @@ from polyloom.diagnostics import PolyloomError, infeasible, input_error
 from polyloom.frontend.source import Options
 from polyloom.targets.tcpa.block_choice import LoopExtent, choose_blocks, list_extents, minimum_cycles
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 EXAMPLES = Path(__file__).parents[4] / "examples" / "kernels"
 LOOPS = (LoopExtent("i", 0, 20), LoopExtent("j", 1, 25), LoopExtent("k", 2, 30))
 N, M, K = pl.sizes("N M K")

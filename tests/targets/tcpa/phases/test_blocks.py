@@ -19,6 +19,8 @@ from polyloom.cli import main
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.source import Options
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 ROOT = Path(__file__).parents[4]
 MATMUL = ROOT / "tests" / "kernels" / "blocks" / "matmul.py"
 N, M, K = pl.sizes("N M K")

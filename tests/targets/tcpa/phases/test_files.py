@@ -76,7 +76,7 @@ def test_files_come_back(value: Phased, kind: FileKind) -> None:
     assert phase_file.decode(kind, data) == value
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(phased(), st.fixed_dictionaries({"M": st.integers(0, 300), "N": st.integers(0, 1 << 20)}), st.data())
 def test_concrete_files_have_one_form(value: Phased, values: dict[str, int], data: st.DataObject) -> None:
     """What fills the holes of a form gives the bytes that are written of the whole."""

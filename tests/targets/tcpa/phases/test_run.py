@@ -28,6 +28,8 @@ from polyloom.targets.tcpa.compile import compile_program
 from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.words import symbolic_file
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 cases = pytest.mark.parametrize("name", CASES)
 
 

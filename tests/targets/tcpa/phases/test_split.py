@@ -21,6 +21,8 @@ from polyloom.targets.tcpa.map.phases.split import ONCE, expand_parts, fit_phase
 from polyloom.targets.tcpa.run.phases import descriptions
 from polyloom.targets.tcpa.words.phases import stages
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 
 def cut(plan: Plan, rounds: int) -> Plan:
     """The plan with each phase cut in two where it can be, so many times."""

@@ -15,6 +15,8 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.ir.nest import Nest, loop_nodes
 from polyloom.transform.blocks.tiled_loops import read_tiled_loops
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 N, M = pl.sizes("N M")
 
 

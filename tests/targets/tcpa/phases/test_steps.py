@@ -30,6 +30,8 @@ from polyloom.targets.tcpa.run.phases.step_sequence import run
 from polyloom.targets.tcpa.words.phases import phase_file, steps_file
 from polyloom.targets.tcpa.words.phases.phase_file import SYMBOLIC
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 N = pl.size("N")
 
 

@@ -23,6 +23,8 @@ from polyloom.targets.tcpa.words import concrete_file
 from polyloom.targets.tcpa.words.concrete import Concrete, Generator
 from polyloom.targets.tcpa.words.phases import phase_file
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 Pairs = set[tuple[int, int]]
 _pairs = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=8)
 _arrays = st.dictionaries(st.sampled_from("ABC"), _pairs)

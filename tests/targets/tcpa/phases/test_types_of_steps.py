@@ -22,6 +22,8 @@ from polyloom.ir import plan_interpret
 from polyloom.ir.nest_c import TYPES
 from polyloom.ir.operations import FLOATS, INTEGERS
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 _UP: Final = ("k", "0", "N")
 _HEADS: Final = (_UP, ("k", "1", "N"), ("k", "0", "N - 1"))
 _ALL, _LATE = ("i", "0", "N"), ("i", "1", "N")

@@ -33,6 +33,8 @@ from polyloom.targets.tcpa.run.phases.step_sequence import Run, run
 from polyloom.targets.tcpa.run.phases.transfers import transfer_cycles
 from polyloom.targets.tcpa.words import concrete_file
 
+pytestmark = pytest.mark.usefixtures("roughly_scheduled")
+
 _slots = st.lists(st.builds(Slot, *[st.integers(0, 5)] * 4), max_size=6)
 MEMORY = 'name = "memory"\nbased_on = "wide"\ndma_words = 2\ndma_request_cycles = 3\nconfiguration_words = 1\n'
 N, M, K, T = pl.sizes("N M K T")

@@ -169,7 +169,7 @@ def formulas(draw: st.DrawFn, depth: int) -> str:
     return f"{one} {kind} {two}"
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(formulas(2), st.integers(0, 1000))  # pyright: ignore[reportCallIssue]: hypothesis gives `draw`
 def test_random_formulas(formula: str, seed: int) -> None:
     text = (

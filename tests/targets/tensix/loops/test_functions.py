@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.conftest import Golden
+from tests.in_turns import in_turns
 
 import polyloom as pl
 from polyloom.analysis.calls import match_calls
@@ -27,6 +28,7 @@ from polyloom.targets.tensix.map.loops.lanes import Computed
 from polyloom.targets.tensix.map.oracle.function_errors import LEAST, MISSED, QUOTIENT_MISSED, REDUCED, function_error
 
 N, M, K = pl.sizes("N M K")
+FORMATS = (None, "bf16", "fp16")
 CALLS = tuple(name for name in FUNCTIONS if name != "sqrt")
 """What front ends write out as several operations."""
 EXACT: dict[str, Any] = {name: getattr(np, name) for name in FUNCTIONS}
@@ -159,15 +161,13 @@ def test_python_and_c(name: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(runs[0].outputs["y"], runs[1].outputs["y"])
 
 
-@pytest.mark.parametrize("format", [None, "bf16", "fp16"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "format"), in_turns(FUNCTIONS, FORMATS, 3))
 def test_formats(name: str, format: Any) -> None:
     x = np.random.default_rng(3).uniform(0.5, 8.0, 300).astype(np.float32)
     assert pl.compile(KERNELS[name], on="tensix", format=format).run(N=300, x=x).verified
 
 
-@pytest.mark.parametrize("format", [None, "bf16", "fp16"])
-@pytest.mark.parametrize("kernel", [dense, weighted])
+@pytest.mark.parametrize(("kernel", "format"), in_turns([dense, weighted], FORMATS, 3))
 def test_behind_and_in_front_of_a_product(kernel: Any, format: Any) -> None:
     run = pl.compile(kernel, on="tensix", format=format).run(M=40, N=33, K=50)
     assert run.verified and run.outcome.compared_with == ("arithmetic", "equations")
@@ -329,7 +329,7 @@ def formulas(draw: st.DrawFn, depth: int) -> str:
     return f"logf(fabsf({operand}) + 0.5f)" if kind == "logf" else f"{kind}({operand})"
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(formulas(3), st.integers(0, 1000))
 def test_random_formulas(tmp_path_factory: pytest.TempPathFactory, formula: str, seed: int) -> None:
     file = tmp_path_factory.mktemp("random") / "random.c"

@@ -69,7 +69,7 @@ def test_programs_of_an_earlier_version(form: str, golden: Golden) -> None:
     golden("earlier-version", str(error.value))
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(st.sampled_from(list(FILES)), st.dictionaries(st.sampled_from(KEYS), VALUES, min_size=1, max_size=2))
 def test_other_notes(name: str, change: dict[str, Any]) -> None:
     try:

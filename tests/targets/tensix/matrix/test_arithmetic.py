@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.in_turns import in_turns
 from tests.targets.tensix.matrix import twin
 from tests.targets.tensix.matrix.bench import ELWADD, ELWMUL, ELWSUB, GAPOOL, MVMUL, Bench, Bits, pattern, src, word
 
@@ -64,8 +65,7 @@ def bench_of(mode: twin.Mode) -> Bench:
     return bench
 
 
-@pytest.mark.parametrize("wide", [False, True], ids=["dst16", "dst32"])
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(("style", "wide"), in_turns(STYLES, [False, True], 2))
 @pytest.mark.parametrize("opcode, rows", [(MVMUL, 8), (GAPOOL, 4)], ids=["MVMUL", "GAPOOL"])
 def test_matrix_products_are_those_of_the_twin(opcode: int, rows: int, style: twin.Style, wide: bool) -> None:
     random = np.random.default_rng(7)
@@ -89,8 +89,7 @@ def _part(whole: twin.Source, of: slice) -> twin.Source:
     return twin.Source(whole.negative[..., of], whole.exponent[..., of], whole.mantissa[..., of])
 
 
-@pytest.mark.parametrize("wide", [False, True], ids=["dst16", "dst32"])
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(("style", "wide"), in_turns(STYLES, [True, False], 2))
 @pytest.mark.parametrize("opcode", [ELWMUL, ELWADD, ELWSUB], ids=["ELWMUL", "ELWADD", "ELWSUB"])
 def test_elements_are_those_of_the_twin(opcode: int, style: twin.Style, wide: bool) -> None:
     random = np.random.default_rng(8)

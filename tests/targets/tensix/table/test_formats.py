@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -41,6 +41,7 @@ def patterns(width: int) -> st.SearchStrategy[NDArray[np.uint32]]:
 
 
 @pytest.mark.parametrize("place", PLACES)
+@settings(max_examples=20)
 @given(st.data())
 def test_numbers_come_back(place: str, data: st.DataObject) -> None:
     """In the type of the format, each with its value: of random patterns, those that are numbers."""
@@ -56,6 +57,7 @@ def test_numbers_come_back(place: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if "bfp8" not in place])
+@settings(max_examples=20)
 @given(st.data())
 def test_bits_come_back(place: str, data: st.DataObject) -> None:
     """Patterns become numbers and the same patterns again, but for a signed zero of integers, and what NaN it is."""
@@ -70,6 +72,7 @@ def test_bits_come_back(place: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if "bfp8" not in place])
+@settings(max_examples=20)
 @given(st.data())
 def test_an_unsigned_array_is_the_bits_of_floats_and_no_signed_number(place: str, data: st.DataObject) -> None:
     form = place.partition(":")[2]

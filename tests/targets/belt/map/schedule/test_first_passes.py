@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from tests.in_turns import in_turns
 from tests.targets.belt.map.schedule.comparing import check
 
 from polyloom.targets.belt.machine import member, members
@@ -116,8 +117,7 @@ def arguments(n: int) -> list[object]:
     return [n, 3, *arrays]
 
 
-@pytest.mark.parametrize("name", LOOPS)
-@pytest.mark.parametrize("machine", members())
+@pytest.mark.parametrize(("machine", "name"), in_turns(members(), tuple(LOOPS), 3))
 def test_any_trip_count(name: str, machine: str) -> None:
     check(module(name), member(machine, True), arguments, solver="exact")
     check(module(name), member(machine, False), arguments, solver="torus")

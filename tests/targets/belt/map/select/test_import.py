@@ -69,7 +69,7 @@ def _check_drawn(function: Function, machine: str, values: list[examples.Argumen
 
 
 @given(functions(), st.sampled_from(MEMBERS[:2]), st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_drawn_functions_of_all_types(function: Function, machine: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     function = _narrow(function)
@@ -84,7 +84,7 @@ def test_drawn_functions_without_floating_point(function: Function, seed: int) -
 
 
 @given(programs.functions(reducible=True), st.sampled_from(MEMBERS), st.integers(-50, 50))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_drawn_functions_with_any_reducible_jumps(function: Function, machine: str, n: int) -> None:
     _check_drawn(_narrow(construct(function)), machine, [n])
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.in_turns import in_turns
 from tests.targets.belt.map.select.comparing import check
 from tests.transform.ssa.vector_loops import draw, given
 
@@ -68,15 +69,16 @@ def _array(function: str, name: str, text: str, n: int, random: Random) -> npt.N
     return np.array([random.randrange(low, 90 if low == 0 else 9) for _ in range(size)], dtype)
 
 
-@pytest.mark.parametrize("machine", ["silver", "gold", "tin", "hex4"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "machine"), [*((name, "silver") for name in NAMES), *in_turns(NAMES, ["gold", "tin", "hex4"], 3)]
+)
 def test_gives_what_the_scalar_loop_gives(name: str, machine: str) -> None:
     function, random = functions()[name], Random(len(name))
     module, found = import_with_facts(function, member(machine), Options(vectorize="try", reassociate=True))
     if machine == "silver":
         assert [v.reason for v in found if SCALAR.get(name, "?") in v.reason or v.reason] or name not in SCALAR
         assert all((v.lanes > 1) == (name not in SCALAR) for v in found), found
-    for _ in range(10):
+    for _ in range(5):
         try:
             check(function, module, arguments(function, random))
         except PolyloomError as error:

@@ -45,7 +45,7 @@ def nests(draw: st.DrawFn) -> str:
     return f"void nest(int m, {arrays}) {{ for ({i}) {{ {' '.join(body)} }} }}\n"
 
 
-@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.generate])  # shrinking runs the tile for minutes
+@settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.generate])  # shrinking runs the tile for minutes
 @given(nests(), st.integers(0, 100))
 def test_random_nests(tmp_path_factory: pytest.TempPathFactory, text: str, seed: int) -> None:
     file: Path = tmp_path_factory.mktemp("nest") / "nest.c"

@@ -83,7 +83,7 @@ EXTENTS = st.sampled_from([(1, 40, 33), (32, 64, 5), (70, 33, 40), (100, 40, 20)
 FORMATS = ("tf32", "bf16", "fp16")
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.sampled_from(FORMATS), programs(), st.integers(0, 1000), EXTENTS)  # pyright: ignore[reportCallIssue]: hypothesis gives `draw`
 def test_random_programs(format: Any, text: str, seed: int, sizes: tuple[int, int, int]) -> None:
     check(format, text, seed, sizes)

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from tests.conftest import Golden
+from tests.in_turns import in_turns
 from tests.targets.tensix.loops.programs import TRAVELS, product, source
 from tests.targets.tensix.loops.stages import kernels
 from tests.targets.tensix.loops.test_bound import spread
@@ -58,8 +59,14 @@ def test_kernels_that_run(name: str, ending: str) -> None:
     assert all(0 < s["busy"] <= 1 and s["line"] > 0 for s in stages(result)) and within(result)
 
 
-@pytest.mark.parametrize("format", ["tf32", "bf16", "fp16"])
-@pytest.mark.parametrize("name", ["layer", "layers", "gram", "minus", "weighted", "both_ways", "two"])
+@pytest.mark.parametrize(
+    ("name", "format"),
+    in_turns(
+        ["layer", "layers", "gram", "minus", "weighted", "both_ways", "two"],
+        ["tf32", "bf16", "fp16"],
+        3,
+    ),
+)
 def test_formats(name: str, format: Any) -> None:
     kernel = getattr(kernels, name)
     values = {n: size for n, size in {"N": 40, "M": 33, "K": 50, "L": 35}.items() if n in kernel.nest.parameters}

@@ -26,12 +26,18 @@ def places(data: bytes, name: str) -> list[int]:
     return [4 * int(n) for n in np.flatnonzero((words >> 2 | words << 30) >> 24 == opcode)]
 
 
+_RIGHT: list[bytes] = []
+"""Words of `layers` for `VALUES`, compiled once."""
+
+
 def sabotaged(monkeypatch: pytest.MonkeyPatch, name: str, number: int, flip: int) -> None:
     """The word of an instruction, the one of this number in the file, with other bits."""
     compiled = loops.compile_stages
 
     def changed(*given: Any) -> bytes:
-        data = compiled(*given)
+        if not _RIGHT:
+            _RIGHT.append(compiled(*given))
+        data = _RIGHT[0]
         at = places(data, name)[number]
         word = int.from_bytes(data[at : at + 4], "little") ^ rotate_word(flip)
         return data[:at] + word.to_bytes(4, "little") + data[at + 4 :]

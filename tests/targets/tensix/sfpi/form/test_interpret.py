@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.targets.tensix.sfpi.form.lanes import LANES, RAW, Words, floats, ints, kernel, known, ran, row, started
 from tests.targets.tensix.sfpi.kernels import ARGUMENTS, kernels, state
@@ -283,6 +283,7 @@ def test_constants_take_the_first_row_of_lanes_and_registers_stay_only_if_writte
     assert [found.registers[k].known is None for k in range(8)] == [k == 3 for k in range(8)]
 
 
+@settings(max_examples=20)
 @given(kernels(), st.integers(0, 99))
 def test_tiles_side_by_side_are_tiles_one_by_one(function: object, seed: int) -> None:
     made = prepare(function)  # pyright: ignore[reportArgumentType]: a function

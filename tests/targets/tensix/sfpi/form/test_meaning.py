@@ -70,7 +70,7 @@ def test_words_on_random_operands(member: Member, row: Instruction) -> None:
             execute(State(member), row.opcode << 24)
         return
     random, compared = np.random.default_rng(row.opcode), 0
-    for _ in range(120):
+    for _ in range(60):
         bench = filled(random, member)
         word = row.opcode << 24 | int(random.integers(1 << 24)) & row.mask
         word &= ~1 if row.name in ("SFPLOAD", "SFPSTORE") else ~0
@@ -87,7 +87,7 @@ def test_words_on_random_operands(member: Member, row: Instruction) -> None:
             continue
         assert same(bench, made), f"{row.name} {word:#010x}"
         compared += 1
-    assert compared > 10 or row.name == "SFPLOADMACRO"
+    assert compared > 5 or row.name == "SFPLOADMACRO"
 
 
 @pytest.mark.parametrize("member", MEMBERS)

@@ -20,7 +20,7 @@ def _values(seed: int) -> NDArray[np.uint32]:
     return np.random.default_rng(seed).integers(0, 1 << 32, 32, np.uint32)
 
 
-@pytest.mark.parametrize("member", ["wormhole", "blackhole"])
+@pytest.mark.parametrize("member", ["wormhole", pytest.param("blackhole", marks=pytest.mark.long)])
 def test_products_with_literals(member: Member) -> None:
     """SFPMUL L1, L0, L2, L9 and SFPMULI L0, exhaustively over literals, on edge values and random ones."""
     bench = VectorBench(member == "blackhole")
@@ -31,7 +31,7 @@ def test_products_with_literals(member: Member) -> None:
         assert (bench.registers[0] == bench.registers[1]).all(), f"{literal:#x}"
 
 
-@pytest.mark.parametrize("member", ["wormhole", "blackhole"])
+@pytest.mark.parametrize("member", [pytest.param("wormhole", marks=pytest.mark.long), "blackhole"])
 def test_sums_with_literals(member: Member) -> None:
     """SFPADD L1, L10, L2, L0, where the literal comes first, and SFPADDI L0."""
     bench = VectorBench(member == "blackhole")

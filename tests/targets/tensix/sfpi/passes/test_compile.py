@@ -51,8 +51,8 @@ def _agrees(function: Function, seed: int, options: Options) -> bool:
 def test_random_kernels(member: Member, without: str) -> None:
     """With each pass switched off in turn. SFPTRANSP leaves no register to others, so that a few do not fit."""
     options = Options(member, frozenset({without} - {""}))
-    fits = [_agrees(kernel(Random(seed), member), seed, options) for seed in range(10)]
-    assert sum(fits) > 6
+    fits = [_agrees(kernel(Random(seed), member), seed, options) for seed in range(5)]
+    assert sum(fits) > 2
 
 
 @pytest.mark.long

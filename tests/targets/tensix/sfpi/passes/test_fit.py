@@ -74,7 +74,8 @@ def _many(seed: int, variables: int, member: Member) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "variables", "member"), [(0, 20, "wormhole"), (0, 30, "blackhole"), (0, 40, "wormhole")]
+    ("seed", "variables", "member"),
+    [(0, 20, "wormhole"), (0, 30, "blackhole"), pytest.param(0, 40, "wormhole", marks=pytest.mark.long)],
 )
 def test_random_kernels_with_many_values(seed: int, variables: int, member: Member) -> None:
     _many(seed, variables, member)

@@ -182,11 +182,11 @@ def test_a_trace_tells_when_words_are_executed(tile: Path, capsys: pytest.Captur
     assert any(str(name).startswith("SFPMAD") for name in names)
 
 
-@pytest.mark.parametrize("step", ["combine", "flags", "schedule", "replay"])
-def test_steps_can_be_left_out(tile: Path, capsys: pytest.CaptureFixture[str], step: str) -> None:
+def test_steps_can_be_left_out(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = ran(capsys, KERNELS, "--function", "scaled<8>", "scale=0x40400000")
-    less = ran(capsys, KERNELS, "--function", "scaled<8>", "scale=0x40400000", "--without", step)
-    assert less["outputs"] == whole["outputs"] and less["cycles"] >= whole["cycles"]
+    for step in ("combine", "flags", "schedule", "replay"):
+        less = ran(capsys, KERNELS, "--function", "scaled<8>", "scale=0x40400000", "--without", step)
+        assert less["outputs"] == whole["outputs"] and less["cycles"] >= whole["cycles"]
 
 
 def test_without_contraction_a_sum_is_rounded_twice(tile: Path, capsys: pytest.CaptureFixture[str]) -> None:

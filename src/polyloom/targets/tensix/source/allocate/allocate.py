@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from polyloom.targets.tensix.source.allocate.code import FIRST_VARIABLE, Code, Item, Op, Register
@@ -139,16 +140,18 @@ class _Merged:
 
     def _simplification_order(self, wanted: Sequence[Register]) -> list[Register]:
         """Simplification order: the reverse of an order in which each has few neighbours left, as far as there is one
-        (Chaitin 1982).
+        (Chaitin 1982). A heap has the others by degree, with a stale entry for each degree that a node once had.
         """
         left = sum(1 << register for register in wanted)
         degree = {r: (self.neighbours[r] & (left | _PHYSICAL)).bit_count() for r in wanted}
         light = [register for register in wanted if degree[register] < ALLOCATED]
+        heavy = [(degree[register], register) for register in wanted if degree[register] >= ALLOCATED]
+        heapify(heavy)
         removed: list[Register] = []
         while left:
             # Optimistic colouring: a node of high degree is taken all the same, it may find a register (Briggs 1994).
-            chosen = light.pop() if light else min(members(left), key=lambda r: degree[r])
-            if not left >> chosen & 1:
+            known, chosen = (0, light.pop()) if light else heappop(heavy)
+            if not left >> chosen & 1 or known > degree[chosen]:
                 continue
             removed.append(chosen)
             left &= ~(1 << chosen)
@@ -156,6 +159,8 @@ class _Merged:
                 degree[other] -= 1
                 if degree[other] == ALLOCATED - 1:
                     light.append(other)
+                elif degree[other] >= ALLOCATED:
+                    heappush(heavy, (degree[other], other))
         return removed[::-1]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.ssa import Constant, Instruction, Place, Value
+from polyloom.ir.ssa import Constant, Place
 from polyloom.passes import Watch
 from polyloom.targets.tensix.map.loops.steps import SCALARS, Pointwise
 from polyloom.targets.tensix.map.loops.vector import SINGLE, Load, Walk, build_kernel, kernel_words
@@ -76,16 +76,12 @@ def _expensive_constants(p: Pointwise, mode: int, loads: Sequence[Load] | None) 
     """Constants for the registers that scalars leave: those that take most instructions to load."""
     counts = Counter[int]()
     for block in build_kernel(p, mode, loads).blocks:
-        for instruction in block.instructions:
-            row = called_operation(instruction)
+        called = [(instruction, called_operation(instruction)) for instruction in block.instructions]
+        # SFPSWAP overwrites a constant that it takes, unless that is in a constant register.
+        bound = {v for instruction, row in called if row and row.name == "sfpswap" for v in instruction.operands}
+        for instruction, row in called:
             (bits, *_) = instruction.operands or (None,)
             if row is not None and row.name == "splat" and isinstance(bits, Constant):
-                counts[bits.value & 0xFFFFFFFF] += 1 + _is_bound(instruction.results[0], block.instructions)
+                counts[bits.value & 0xFFFFFFFF] += 1 + (instruction.results[0] in bound)
     costs = {bits: len(literal_loads(bits)) * count for bits, count in counts.items() if bits not in _REGISTERS}
     return tuple(sorted(costs, key=lambda bits: -costs[bits])[: SCALARS - len(p.scalars)])
-
-
-def _is_bound(value: Value, instructions: Sequence[Instruction]) -> bool:
-    """Whether SFPSWAP takes a constant, which it overwrites unless that is in a constant register."""
-    rows = (called_operation(each) for each in instructions if value in each.operands)
-    return any(row is not None and row.name == "sfpswap" for row in rows)
