@@ -199,7 +199,7 @@ def _scratchpad_placement(
             (made,) = place_arguments(replace(kept, arguments=(argument,)), {}, 0)
             # Loads of a tile of fewer rows than ROWS read behind it, and behind the last array nothing can be read.
             taken = align_page(size + made.room + ROWS * made.pitch)
-            chosen, size = ([*chosen, argument], taken) if taken <= room // 2 else (chosen, size)
+            chosen, size = ([*chosen, argument], taken) if taken <= room * 3 // 4 else (chosen, size)
     base = (SCRATCHPAD if team.shires == 1 else OWN_SCRATCHPAD) + room - size
     return place_arguments(replace(kept, arguments=tuple(chosen)), {}, base), room - size
 

@@ -21,6 +21,7 @@ from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assig
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.map.simd.elements import Around
+from polyloom.targets.minion.map.simd.lane_extremes import write_extreme
 from polyloom.targets.minion.map.simd.parallel_machine import LANES
 from polyloom.targets.minion.map.simd.unroll_and_load import Unrolling, serial_factor, unroll, unroll_factor
 from polyloom.targets.minion.map.simd.values import Values
@@ -171,6 +172,7 @@ class Control:
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
+            write_extreme(self, loop, ready, (low, high), moves)
             known = constant_bounds(loop)
             times = serial_factor(loop, ready, None if known is None else known[1] - known[0])
             # What is held is stored behind all iterations.

@@ -99,6 +99,10 @@ class Elements:
         """Bytes from lane to lane; 0 where all lanes have the same element."""
         return 0 if around.lane is None else self.memory.address(reference).coefficient(around.lane)
 
+    def is_contiguous(self, reference: Reference, around: Around) -> bool:
+        """Whether lanes have neighbouring words."""
+        return self.memory.types[reference.name] in ("f32", "i32") and self.stride(reference, around) == 4
+
     def constant(self, kind: str, number: int) -> tuple[str, bool]:
         """Vector constant: its register, and whether it is a temporary. `bits` in all lanes, or `lanes` times a
         number.

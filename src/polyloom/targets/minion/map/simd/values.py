@@ -51,6 +51,9 @@ _JOINS: Final = {"or": "for", "and": "fand"}
 _FEW: Final = 6
 """Free vector registers below which expressions are computed with as few as possible."""
 _ROUTINES: Final = (("sqrt", "f32"),)
+_IMMEDIATES: Final = range(-512, 512)
+_SINGLE: Final = (("neg", "f32"), ("abs", "f32"), ("to_f32", "i32"), ("round_i32", "f32"))
+"""Operations that are one instruction, beside those of `_DIRECT`."""
 _NARROW: Final = ("i8", "i16", "u8", "u16")
 
 
@@ -145,11 +148,16 @@ class Values(Elements):
         """Operation with its operands."""
         if (scaled := _multiplication(value)) is not None:
             return self._apply(scaled, around, into)
+        # Registers have no types: other readings of the same bits are no instruction.
+        if value.operation in ("bits_i32", "bits_f32"):
+            return self.value(value.operands[0], around, into)
+        value = _without_negation(value)
         if value.operation == "madd" and value.dtype == "f32":
             return self._multiply_add(value, around, into)
         conditional = value.operation == "select"
         tests = frozenset((0,)) if conditional else frozenset[int]()
-        operands = self._operands(value.operands, around, tests)
+        # What an instruction itself holds needs no register.
+        operands = self._operands(value.operands[: 1 if immediate(value) is not None else None], around, tests)
         return self._write_operation(value, operands, [register for register, _ in operands], into)
 
     def _operands(
@@ -170,8 +178,7 @@ class Values(Elements):
         """Operation into the register that was asked for, an operand's, or a new one."""
         # Only single instructions may overwrite an operand: longer sequences write before they have read all.
         own = next((register for register, temporary in operands if temporary), None)
-        simple = (value.operation, value.dtype) in _DIRECT
-        made = into or (own if simple and own is not None else self.text.vectors.take(value.span))
+        made = into or (own if own is not None and _is_single(value) else self.text.vectors.take(value.span))
         self._operation(value, made, registers)
         for operand in operands:
             if operand[0] != made:
@@ -238,6 +245,9 @@ class Values(Elements):
             self._divide(value, into, operands)
         elif (operation, dtype) in _ROUTINES:
             self._call_routine(operation, into, operands)
+        elif (number := immediate(value)) is not None:
+            name = {"add": "faddi", "sub": "faddi", "and": "fandi", "shl": "fslli", "shr": "fsrai"}[operation]
+            add(f"{name}.pi {into}, {operands[0]}, {number}")
         elif (direct := _DIRECT.get((operation, kind))) is not None:
             add(f"{direct} {into}, {', '.join(operands)}")
         elif operation in _COMPARE:
@@ -299,8 +309,6 @@ class Values(Elements):
                 else:
                     add(f"for.pi {into}, {a}, {a}")
                     self._narrow(narrow, into)
-            case "bits_i32" | "bits_f32":
-                add(f"for.pi {into}, {a}, {a}")
             case "round_i32":
                 add(f"fcvt.pw.ps {into}, {a}")
             case "to_f16":
@@ -317,12 +325,6 @@ class Values(Elements):
         shifts out all bits from 32 on.
         """
         name, width = ("fsll", WIDTH[value.dtype]) if value.operation == "shl" else ("fsra", WIDTH[value.dtype])
-        by = value.operands[1]
-        # The immediate form saves the mask and a register.
-        if isinstance(by, Constant):
-            immediate = "fslli" if name == "fsll" else "fsrai"
-            self.text.add(f"{immediate}.pi {into}, {a}, {int(by.value) & (width - 1)}")
-            return
         spare = self.text.vectors.take(value.span)
         self.text.add(f"fandi.pi {spare}, {amount}, {width - 1}", f"{name}.pi {into}, {a}, {spare}")
         self.text.vectors.give(spare)
@@ -421,6 +423,40 @@ def _is_condition(value: Expression) -> bool:
     if value.operation in _JOINS:
         return value.dtype == "i32" and all(map(_is_condition, value.operands))
     return value.operation in _COMPARE or value.operation == "ne"
+
+
+def immediate(value: Apply) -> int | None:
+    """Second operand of an operation on integers that its instruction holds (manual, FADDI.PI, FANDI.PI, FSLLI.PI,
+    FSRAI.PI): 10 bits with a sign, or a shift modulo the width of the type.
+    """
+    if value.dtype == "f32" or len(value.operands) != 2 or not isinstance(by := value.operands[1], Constant):
+        return None
+    number = int(by.value)
+    match value.operation:
+        case "shl" | "shr":
+            return number & (WIDTH[value.dtype] - 1)
+        case "add" | "sub":
+            signed = number if value.operation == "add" else -number
+            return signed if signed in _IMMEDIATES else None
+        case "and":
+            return number if number in _IMMEDIATES else None
+        case _:
+            return None
+
+
+def _is_single(value: Apply) -> bool:
+    """Whether an operation is one instruction, which reads all of its operands before it writes."""
+    if immediate(value) is not None or (value.operation, value.dtype) in _DIRECT:
+        return value.dtype in ("f32", "i32")
+    return value.operation == "select" or (value.operation, value.dtype) in _SINGLE
+
+
+def _without_negation(value: Apply) -> Apply:
+    """Selection by `ne` as the opposite one by `eq`, which is an instruction; also of NaNs, which are not equal."""
+    condition = value.operands[0]
+    if value.operation != "select" or not isinstance(condition, Apply) or condition.operation != "ne":
+        return value
+    return replace(value, operands=(replace(condition, operation="eq"), value.operands[2], value.operands[1]))
 
 
 def _multiplication(value: Apply) -> Apply | None:
