@@ -4,10 +4,10 @@
 
     for j: m = m if x[j] <= m or m != m else x[j]
 
-A comparison is exact, so that which of several unequal numbers is the greatest does not depend on their order. The order
-tells two cases apart: of zeros (a comparison takes subnormals for zeros) the source keeps the first or the last one,
-whose sign may differ, and of NaNs the first one, with its bits. Whether a result is a zero or a NaN is known behind the
-rounds; then, and only then, the loop runs once more from its beginning, an element behind another.
+A comparison is exact, so that which of several unequal numbers is the greatest does not depend on their order. Two
+cases do: of zeros (a comparison takes subnormals for zeros) the source keeps the first or the last one, whose sign may
+differ, and of NaNs the first one, with its bits. Whether a result is a zero or a NaN is known behind the rounds; then,
+and only then, the loop runs once more from its beginning, an element behind another.
 """
 
 from __future__ import annotations
@@ -95,9 +95,7 @@ def write_extreme(
         lanes = replace(inside, locals={**inside.locals, **{r.name: p for r, p in zip(names, partial, strict=True)}})
         text.add(f"mv {start}, {low}", *(f"for.pi {each}, {own}, {own}" for each in partial))
         along = [Substitution({loop.name: Affine.symbol(loop.name) + LANES * n}) for n in range(times)]
-        steps = [
-            [step.assignment(found.between(name, found.element))] for name, step in zip(names, along, strict=True)
-        ]
+        steps = [[step.assignment(found.between(name, found.element))] for name, step in zip(names, along, strict=True)]
         writer.rounds(loop, low, high, times * LANES, moves, lambda: _write_steps(writer, steps, lanes))
         _combine(writer, found, names, lanes)
         _restart(writer, loop, around, (low, start), (partial[0], own))
@@ -124,9 +122,7 @@ def _combine(writer: Writer, found: Extreme, names: Sequence[Reference], around:
     text.vectors.give(spare)
 
 
-def _restart(
-    writer: Writer, loop: Loop, around: Around, counters: tuple[str, str], registers: tuple[str, str]
-) -> None:
+def _restart(writer: Writer, loop: Loop, around: Around, counters: tuple[str, str], registers: tuple[str, str]) -> None:
     """Result into its register, or, where it is a zero or a NaN, the loop from its beginning."""
     values, text, (low, start), (made, own) = writer.values, writer.values.text, counters, registers
     over, again = text.label("extreme"), text.label("again")
