@@ -2,8 +2,8 @@
 """Placement of a program: how many minions take part, where its arrays lie, and the setting of each phase.
 
 Arrays between phases lie in the scratchpad of the shire if all minions that take part are in one, or if each shire
-accesses rows of its own only, and they fit three quarters of it; else in DRAM, where what one phase stores stays in L3 for the
-next.
+accesses rows of its own only, and they fit three quarters of it; else in DRAM, where what one phase stores stays in
+L3 for the next.
 """
 
 from __future__ import annotations

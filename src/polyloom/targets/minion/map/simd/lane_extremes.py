@@ -47,7 +47,7 @@ class Extreme:
     result: Reference
     element: Reference
 
-    def between(self, result: Reference, element: Reference) -> Assign:
+    def substitute_operands(self, result: Reference, element: Reference) -> Assign:
         """The statement for other operands."""
         value = _replace_references(self.assign.value, {cell(self.result): result, cell(self.element): element})
         return replace(self.assign, target=result, value=value)
@@ -95,7 +95,10 @@ def write_extreme(
         lanes = replace(inside, locals={**inside.locals, **{r.name: p for r, p in zip(names, partial, strict=True)}})
         text.add(f"mv {start}, {low}", *(f"for.pi {each}, {own}, {own}" for each in partial))
         along = [Substitution({loop.name: Affine.symbol(loop.name) + LANES * n}) for n in range(times)]
-        steps = [[step.assignment(found.between(name, found.element))] for name, step in zip(names, along, strict=True)]
+        steps = [
+            [step.assignment(found.substitute_operands(name, found.element))]
+            for name, step in zip(names, along, strict=True)
+        ]
         writer.rounds(loop, low, high, times * LANES, moves, lambda: _write_steps(writer, steps, lanes))
         _combine(writer, found, names, lanes)
         _restart(writer, loop, around, (low, start), (partial[0], own))
@@ -110,15 +113,15 @@ def _combine(writer: Writer, found: Extreme, names: Sequence[Reference], around:
     """Extreme of all lanes of all partial results, in the lower half of the first one's register."""
     text, (first, *others) = writer.values.text, names
     for other in others:
-        writer.assign(found.between(first, other), around)
+        writer.assign(found.substitute_operands(first, other), around)
     register, spare = around.locals[first.name], text.vectors.take()
     moved = Reference(hidden_name("moved"), ())
     inner = replace(around, locals={**around.locals, moved.name: spare})
     for swizzle in _SWIZZLES:
         text.add(f"fswizz.ps {spare}, {register}, {swizzle}")
-        writer.assign(found.between(first, moved), inner)
+        writer.assign(found.substitute_operands(first, moved), inner)
     text.add(f"fmvz.x.ps t0, {register}, {LANES // 2}", f"fbcx.ps {spare}, t0")
-    writer.assign(found.between(first, moved), inner)
+    writer.assign(found.substitute_operands(first, moved), inner)
     text.vectors.give(spare)
 
 

@@ -136,7 +136,7 @@ class Values(Quotients):
         # Registers have no types: other readings of the same bits are no instruction.
         if value.operation in ("bits_i32", "bits_f32"):
             return self.value(value.operands[0], around, into)
-        value = _without_negation(value)
+        value = invert_selection(value)
         by = self.known_divisor(value, around)
         if by is not None:
             return self.divide_by_known(value, self.value(value.operands[0], around), by, into)
@@ -385,7 +385,7 @@ def _is_single(value: Apply) -> bool:
     return value.operation == "select" or (value.operation, value.dtype) in _SINGLE
 
 
-def _without_negation(value: Apply) -> Apply:
+def invert_selection(value: Apply) -> Apply:
     """Selection by `ne` as the opposite one by `eq`, which is an instruction; also of NaNs, which are not equal."""
     condition = value.operands[0]
     if value.operation != "select" or not isinstance(condition, Apply) or condition.operation != "ne":
