@@ -4,6 +4,8 @@ also of zeros and NaNs."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,8 @@ SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 1e38, 1e-30, 
 def rows(x: pl.f32[R, N], most: pl.f32[R], least: pl.f32[R], scaled: pl.f32[R, N], thirds: pl.f32[R, N]) -> None:
     most[:] = x.max(axis=1)
     least[:] = x.min(axis=1)
-    scaled[:] = x / np.sqrt(np.abs(x[:, :1]))
+    root: Any = np.sqrt(np.abs(x[:, :1]))
+    scaled[:] = x / root
     thirds[:] = x / np.float32(3)
 
 
