@@ -23,9 +23,10 @@ SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 1e38, 1e-30, 
 def rows(x: pl.f32[R, N], most: pl.f32[R], least: pl.f32[R], scaled: pl.f32[R, N], thirds: pl.f32[R, N]) -> None:
     most[:] = x.max(axis=1)
     least[:] = x.min(axis=1)
+    three: Any = np.float32(3)
     root: Any = np.sqrt(np.abs(x[:, :1]))
     scaled[:] = x / root
-    thirds[:] = x / np.float32(3)
+    thirds[:] = x / three
 
 
 @pytest.mark.parametrize("width", [37, 64])
