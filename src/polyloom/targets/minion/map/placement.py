@@ -2,8 +2,8 @@
 """Placement of a program: how many minions take part, where its arrays lie, and the setting of each phase.
 
 Arrays between phases lie in the scratchpad of the shire if all minions that take part are in one, or if each shire
-accesses rows of its own only, and they fit half of it; else in DRAM, where what one phase stores stays in L3 for the
-next.
+accesses rows of its own only, and they fit three quarters of it; else in DRAM, where what one phase stores stays in
+L3 for the next.
 """
 
 from __future__ import annotations
@@ -189,9 +189,9 @@ def _scratchpad_placement(
     """Scratchpad allocation of the arrays between phases that are near, and how many bytes of the scratchpad phases
     have to themselves.
 
-    As many as half of it holds lie at its end, where all harts reach them as their own shire's.
+    As many as three quarters of it hold lie at its end, where all harts reach them as their own shire's.
     """
-    # The other half is for the operands that products stage there; a product without room for them costs more than an
+    # The rest is for the operands that products stage there; a product without room for them costs more than an
     # intermediate array in DRAM.
     chosen, size = list[Argument](), 0
     for argument in kept.arguments:
@@ -199,7 +199,7 @@ def _scratchpad_placement(
             (made,) = place_arguments(replace(kept, arguments=(argument,)), {}, 0)
             # Loads of a tile of fewer rows than ROWS read behind it, and behind the last array nothing can be read.
             taken = align_page(size + made.room + ROWS * made.pitch)
-            chosen, size = ([*chosen, argument], taken) if taken <= room // 2 else (chosen, size)
+            chosen, size = ([*chosen, argument], taken) if taken <= room * 3 // 4 else (chosen, size)
     base = (SCRATCHPAD if team.shires == 1 else OWN_SCRATCHPAD) + room - size
     return place_arguments(replace(kept, arguments=tuple(chosen)), {}, base), room - size
 

@@ -17,11 +17,13 @@ from dataclasses import replace
 from polyloom.analysis.loop_ranges import constant_bounds
 from polyloom.analysis.privatizable import privatizable
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.nest import Assign, Cell, If, Loop, Nest, Node, accesses, assignments, cell, loops
+from polyloom.ir.nest import Apply, Assign, Cell, Expression, If, Loop, Nest, Node, accesses, assignments, cell, loops
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.map.simd.elements import Around
+from polyloom.targets.minion.map.simd.lane_extremes import write_extreme
 from polyloom.targets.minion.map.simd.parallel_machine import LANES
+from polyloom.targets.minion.map.simd.short_division import Divisor
 from polyloom.targets.minion.map.simd.unroll_and_load import Unrolling, serial_factor, unroll, unroll_factor
 from polyloom.targets.minion.map.simd.values import Values
 
@@ -171,6 +173,7 @@ class Control:
         self.text.branch("blt", f"{low}, {high}", end)
         inside = replace(around, loops={**around.loops, loop.name: low})
         with self.ready(loop, inside) as (ready, moves):
+            write_extreme(self, loop, ready, (low, high), moves)
             known = constant_bounds(loop)
             times = serial_factor(loop, ready, None if known is None else known[1] - known[0])
             # What is held is stored behind all iterations.
@@ -320,7 +323,11 @@ class Control:
                 for line in _pointer_step(form, loop.name, step, register)
             ]
 
-        yield replace(around, held={**around.held, **held}, pointers={**around.pointers, **pointers}), moves
+        around = replace(around, held={**around.held, **held}, pointers={**around.pointers, **pointers})
+        divisors = self.divisors(loop, around)
+        yield replace(around, divisors={**around.divisors, **divisors}), moves
+        for each in reversed(divisors.values()):
+            self.text.vectors.give(each.bad or "", each.reciprocal)
         for reference in written:
             self.values.store(reference, around, held[cell(reference)])
         self.text.integers.give(*reversed([register for register, _ in pointers.values()]))
@@ -349,6 +356,19 @@ class Control:
             if is_write:
                 stored[cell(reference)] = reference
         return found, list(stored.values())
+
+    def divisors(self, loop: Loop, around: Around) -> dict[Cell, Divisor]:
+        """Reciprocals of what a loop divides by and does not change (loop-invariant code motion), as far as registers
+        suffice.
+        """
+        written, found = {assign.target.name for assign in assignments(loop.body)}, dict[Cell, Divisor]()
+        for by in (by for assign in assignments(loop.body) for by in _float_divisors(assign.value)):
+            register = around.locals.get(by.name) or around.held.get(cell(by))
+            if not register or by.name in written or cell(by) in found or cell(by) in around.divisors:
+                continue
+            if len(self.text.vectors.free) > _SPARE_VECTORS + 2:
+                found[cell(by)] = self.values.set_divisor(register)
+        return found
 
     def is_held(
         self, reference: Reference, loop: Loop, around: Around, everywhere: Sequence[tuple[Reference, bool]]
@@ -459,6 +479,15 @@ def final_uses(body: Sequence[Assign], names: Sequence[str]) -> dict[str, list[s
 def _accesses(assign: Assign) -> Iterator[tuple[Reference, bool]]:
     yield from ((read, False) for read in accesses(assign.value))
     yield assign.target, True
+
+
+def _float_divisors(value: Expression) -> Iterator[Reference]:
+    """Elements by which an expression divides floats."""
+    if isinstance(value, Apply):
+        if (value.operation, value.dtype) == ("div", "f32") and isinstance(by := value.operands[1], Reference):
+            yield by
+        for operand in value.operands:
+            yield from _float_divisors(operand)
 
 
 def _pointer_step(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step: int, register: str) -> list[str]:

@@ -17,7 +17,7 @@ from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine
 from polyloom.targets.minion.map.simd.memory import Memory
-from polyloom.targets.minion.map.simd.short_division import scratch_address
+from polyloom.targets.minion.map.simd.short_division import Divisor, scratch_address
 from polyloom.targets.minion.map.simd.text import CONSTANTS, Text
 
 _IMMEDIATE: Final = range(-2048, 2048)
@@ -26,9 +26,9 @@ _IMMEDIATE: Final = range(-2048, 2048)
 @dataclass(frozen=True, slots=True)
 class Around:
     """Environment of code: integer registers of loops; the vectorized loop; vector registers of locals, of elements
-    that are held through a loop and of elements that were loaded ahead; pointers by array and by what of an address
-    depends on loops, with their constants. `live` are the same `locals` where registers come and go (mutable): "" is a
-    local without one, and `ends` says which are dead behind a statement.
+    that are held through a loop and of elements that were loaded ahead; divisors whose reciprocals are known; pointers
+    by array and by what of an address depends on loops, with their constants. `live` are the same `locals` where
+    registers come and go (mutable): "" is a local without one, and `ends` says which are dead behind a statement.
     """
 
     loops: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -38,6 +38,7 @@ class Around:
     ends: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     held: Mapping[Cell, str] = field(default_factory=dict[Cell, str])
     loaded: Mapping[Cell, str] = field(default_factory=dict[Cell, str])
+    divisors: Mapping[Cell, Divisor] = field(default_factory=dict[Cell, Divisor])
     pointers: Mapping[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]] = field(
         default_factory=dict[tuple[str, tuple[tuple[str, int], ...]], tuple[str, int]]
     )
@@ -98,6 +99,10 @@ class Elements:
     def stride(self, reference: Reference, around: Around) -> int:
         """Bytes from lane to lane; 0 where all lanes have the same element."""
         return 0 if around.lane is None else self.memory.address(reference).coefficient(around.lane)
+
+    def is_contiguous(self, reference: Reference, around: Around) -> bool:
+        """Whether lanes have neighbouring words."""
+        return self.memory.types[reference.name] in ("f32", "i32") and self.stride(reference, around) == 4
 
     def constant(self, kind: str, number: int) -> tuple[str, bool]:
         """Vector constant: its register, and whether it is a temporary. `bits` in all lanes, or `lanes` times a

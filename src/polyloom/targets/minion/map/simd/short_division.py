@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from polyloom.targets.minion.map.simd.text import EMULATION
 
 _LEAST: Final = 65
@@ -57,10 +59,9 @@ def division_lines(
     return [
         f"frcp.ps {r}, {b}",
         f"fslli.pi {into}, {a}, 1",
-        f"feq.pi {y}, {into}, {zero}",
+        f"fltu.pi {y}, {zero}, {into}",
         f"fsub.pi {into}, {into}, {least}",
         f"fltu.pi {into}, {range_}, {into}",
-        f"fnot.pi {y}, {y}",
         f"fand.pi {into}, {into}, {y}",
         f"fslli.pi {y}, {b}, 1",
         f"fsub.pi {y}, {y}, {least}",
@@ -76,20 +77,69 @@ def division_lines(
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Divisor:
+    """Divisor whose reciprocal is known: registers of both, and of lanes that the routine has to divide; None where it
+    is a positive constant that no lane has to."""
+
+    number: str
+    reciprocal: str
+    bad: str | None = None
+
+
+def exact_divisor(value: float) -> int | None:
+    """Bits of the reciprocal, rounded to nearest, of a positive constant that is neither tiny nor huge; None of
+    others."""
+    number = np.float32(value)
+    if number > 0 and _LEAST <= int(number.view(np.int32)) >> 23 < _LEAST + _EXPONENTS:
+        return int((np.float32(1) / number).view(np.int32))
+    return None
+
+
+def divisor_lines(divisor: Divisor, spare: str, constants: tuple[str, ...]) -> list[str]:
+    """Code in front of a loop for a divisor that is the same in all iterations (loop-invariant code motion)."""
+    b, r, bad, (_, least, range_, one) = divisor.number, divisor.reciprocal, divisor.bad, constants
+    lines = [f"frcp.ps {r}, {b}", f"fslli.pi {bad}, {b}, 1", f"fsub.pi {bad}, {bad}, {least}"]
+    lines += [f"fltu.pi {bad}, {range_}, {bad}", f"fnmsub.ps {spare}, {b}, {r}, {one}"]
+    return [*lines, f"fmadd.ps {r}, {r}, {spare}, {r}"]
+
+
+def known_division_lines(
+    into: str, a: str, divisor: Divisor, spare: str, flag: str, constants: tuple[str, ...], labels: tuple[str, str]
+) -> list[str]:
+    """Code of a division by such a divisor, as `division_lines`."""
+    b, y, (zero, least, range_, *_) = divisor.number, spare, constants
+    test = [f"fslli.pi {into}, {a}, 1", f"fltu.pi {y}, {zero}, {into}", f"fsub.pi {into}, {into}, {least}"]
+    test += [f"fltu.pi {into}, {range_}, {into}", f"fand.pi {into}, {into}, {y}"]
+    test += [] if divisor.bad is None else [f"for.pi {into}, {into}, {divisor.bad}"]
+    # The sign of a positive divisor's quotient is the dividend's.
+    sign, by = ([], a) if divisor.bad is None else ([f"fxor.pi {y}, {a}, {b}"], y)
+    return [
+        *test,
+        f"fsetm.pi m1, {into}",
+        f"maskpopc {flag}, m1",
+        *corrected_lines(into, (a, b), y, divisor.reciprocal),
+        *sign,
+        f"fsgnj.ps {into}, {into}, {by}",
+        f"bnez {flag}, {labels[0]}",
+        f"{labels[1]}:",
+    ]
+
+
+def corrected_lines(into: str, operands: tuple[str, str], y: str, r: str) -> list[str]:
+    """Quotient by a reciprocal within an ulp, corrected twice."""
+    a, b = operands
+    correction = [f"fnmsub.ps {y}, {b}, {into}, {a}", f"fmadd.ps {into}, {y}, {r}, {into}"]
+    return [f"fmul.ps {into}, {a}, {r}", *correction, *correction]
+
+
 def quotient_lines(into: str, operands: tuple[str, str], spare: tuple[str, str], one: str) -> list[str]:
     """Quotient of normal numbers whose steps are all normal; the second spare register has the reciprocal of the
     divisor, within an ulp. The first one may be that of 1.
     """
-    (a, b), (y, r) = operands, spare
-    return [
-        f"fnmsub.ps {y}, {b}, {r}, {one}",
-        f"fmadd.ps {r}, {r}, {y}, {r}",
-        f"fmul.ps {into}, {a}, {r}",
-        f"fnmsub.ps {y}, {b}, {into}, {a}",
-        f"fmadd.ps {into}, {y}, {r}, {into}",
-        f"fnmsub.ps {y}, {b}, {into}, {a}",
-        f"fmadd.ps {into}, {y}, {r}, {into}",
-    ]
+    (_, b), (y, r) = operands, spare
+    refined = [f"fnmsub.ps {y}, {b}, {r}, {one}", f"fmadd.ps {r}, {r}, {y}, {r}"]
+    return [*refined, *corrected_lines(into, operands, y, r)]
 
 
 def call_lines(call: Call, prefix: str, scratch: int | None) -> list[str]:

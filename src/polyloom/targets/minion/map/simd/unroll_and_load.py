@@ -9,7 +9,7 @@ element is loaded ahead where nothing in the loop writes its array, or where one
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, Protocol
@@ -26,8 +26,10 @@ from polyloom.targets.minion.map.simd.values import Values
 _NAMES: Final = re.compile(r"\b(?:f\d+|[as]\d+|ra|sp|gp|tp)\b")
 _ROUTINE: Final = re.compile(r"\bf(2[4-9]|3[01])\b")
 """Registers of routines."""
-_SHARED: Final = re.compile(r"\b(t\d|m1|x31)\b|^\S+ f(2[4-9]|3[01])\b")
-"""Registers that hold nothing from one construct to the next, and operands of routines."""
+_SHARED: Final = re.compile(r"\b(t\d|m1|x31)\b")
+"""Registers that hold nothing from one construct to the next."""
+_OPERAND: Final = re.compile(r"^\S+ f(2[4-9]|3[01])\b")
+"""Operands of routines, where they are called."""
 _MOST: Final = 4
 _SERIAL: Final = 8
 """Iterations of a loop that is not vectorized."""
@@ -43,6 +45,10 @@ class Writer(Protocol):
     values: Values
 
     def assign(self, node: Assign, around: Around) -> None: ...
+
+    def rounds(
+        self, loop: Loop, low: str, high: str, width: int, moves: Callable[[int], list[str]], body: Callable[[], None]
+    ) -> None: ...
 
 
 def unroll_factor(loop: Loop, around: Around, free: int, rounds: int | None) -> int:
@@ -106,6 +112,8 @@ def unroll(writer: Writer, loop: Loop, around: Around, factor: Unrolling) -> int
                 loaded[cell(reference)] = text.vectors.take(reference.span)
                 writer.values.load(reference, around, loaded[cell(reference)])
     inner = replace(around, loaded=loaded)
+    if factor.width > 1 and not factor.ahead:
+        _touch_lines(writer.values, rounds, around)
     if factor.width == 1:
         for assign in (each for round in rounds for each in round):
             with text.at(assign.span):
@@ -113,13 +121,28 @@ def unroll(writer: Writer, loop: Loop, around: Around, factor: Unrolling) -> int
         rounds = []
     depth = 1
     while rounds:
-        count = _interleave(writer, rounds, inner)
+        count = interleave(writer, rounds, inner)
         depth, rounds = max(depth, count), rounds[count:]
     text.vectors.give(*reversed(loaded.values()))
     return depth
 
 
-def _interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Around) -> int:
+def _touch_lines(values: Values, rounds: Sequence[Sequence[Assign]], around: Around) -> None:
+    """Prefetch into L1 of what statements behind the first one load: loads to x0, for which nobody waits. They touch no
+    line that the rounds do not load themselves, so that coherence needs nothing more.
+    """
+    # Two vectors are a line, wherever the first one begins.
+    for round in dict.fromkeys((*range(0, len(rounds), 2), len(rounds) - 1)):
+        first, *others = rounds[round]
+        soon = {cell(read) for read in accesses(first.value)}
+        for read in hoistable_loads(others, around):
+            if cell(read) not in soon and values.is_contiguous(read, around):
+                soon.add(cell(read))
+                register, offset = values.address(read, around)
+                values.text.add(f"lw zero, {offset}({register})")
+
+
+def interleave(writer: Writer, rounds: Sequence[Sequence[Assign]], around: Around) -> int:
     """Code of as many rounds as have registers of their own, whose instructions take turns: an in-order core would wait
     for each result. Gives their number.
     """
@@ -162,9 +185,10 @@ def _groups(lines: Sequence[tuple[str, Place]]) -> list[list[tuple[str, Place]]]
     and labels with what is in front of them.
     """
     made, is_open = list[list[tuple[str, Place]]](), False
+    calls = any(line.startswith("jal ") for line, _ in lines)
     for line in lines:
-        shares = _SHARED.search(line[0]) is not None
-        joins = is_open and (shares or _ROUTINE.search(line[0]) is not None)
+        shares = _SHARED.search(line[0]) is not None or (calls and _OPERAND.search(line[0]) is not None)
+        joins = is_open and (shares or (calls and _ROUTINE.search(line[0]) is not None))
         if made and (line[0].endswith(":") or joins):
             made[-1].append(line)
         else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from struct import pack, unpack
 from typing import Final
 
 import numpy as np
@@ -18,10 +17,8 @@ from polyloom.ir.numbers import NUMPY, WIDTH, exact_reciprocal
 from polyloom.ir.operations import BY_NAME, ElementType, may_divide_by_zero
 from polyloom.ir.pla import Constant, Reference
 from polyloom.sets import Affine
-from polyloom.targets.minion.map.simd import short_division as division
-from polyloom.targets.minion.map.simd.elements import Around, Elements
-from polyloom.targets.minion.map.simd.short_division import Call, scratch_address
-from polyloom.targets.minion.map.simd.text import Text
+from polyloom.targets.minion.map.simd.elements import Around
+from polyloom.targets.minion.map.simd.quotients import Quotients, constant_bits
 
 _DIRECT: Final = {
     ("add", "f32"): "fadd.ps",
@@ -51,24 +48,23 @@ _JOINS: Final = {"or": "for", "and": "fand"}
 _FEW: Final = 6
 """Free vector registers below which expressions are computed with as few as possible."""
 _ROUTINES: Final = (("sqrt", "f32"),)
+_IMMEDIATES: Final = range(-512, 512)
+_SINGLE: Final = (("neg", "f32"), ("abs", "f32"), ("to_f32", "i32"), ("round_i32", "f32"))
+"""Operations that are one instruction, beside those of `_DIRECT`."""
 _NARROW: Final = ("i8", "i16", "u8", "u16")
 
 
 @dataclass(slots=True)
-class Values(Elements):
-    """Writer of expressions into `text`. `routines` are those that were called, `calls` those out of line;
-    `dying` counts the reads that are left of locals which are dead behind the statement, and `pending`, by registers,
-    operands that have been read and not yet used; `saves`:
-    registers are scarce, as several rounds of a loop are interleaved; `keeps`: calls keep the registers of the routine;
-    `stored` is what the statement stores, of which no more bits count than the element has.
+class Values(Quotients):
+    """Writer of expressions into `text`. `dying` counts the reads that are left of locals which are dead behind the
+    statement, and `pending`, by registers, operands that have been read and not yet used; `saves`: registers are
+    scarce, as several rounds of a loop are interleaved; `stored` is what the statement stores, of which no more bits
+    count than the element has.
     """
 
-    routines: set[str] = field(default_factory=set[str])
-    calls: list[Call] = field(default_factory=list[Call])
     dying: Counter[str] = field(default_factory=Counter[str])
     pending: Counter[str] = field(default_factory=Counter[str])
     saves: bool = False
-    keeps: bool = True
     stored: Expression | None = None
 
     def drop(self, value: tuple[str, bool]) -> None:
@@ -86,7 +82,7 @@ class Values(Elements):
             case Reference():
                 return self._reference(value, around, into)
             case Constant():
-                return self._move_value(self.constant("bits", constant_bits(value)), into)
+                return self.move_value(self.constant("bits", constant_bits(value)), into)
             case Index():
                 return self._index(value, around, into)
             case Apply():
@@ -100,25 +96,17 @@ class Values(Elements):
             # Its last use, and nobody else has still to read it: the register is the reader's now.
             del self.dying[reference.name]
             around.live[reference.name] = ""
-            return self._move_value((local, True), into)
+            return self.move_value((local, True), into)
         if local and reference.name in self.dying:
             self.dying[reference.name] -= 1
             self.pending[local] += 1
-            return self._move_value((local, False), into)
+            return self.move_value((local, False), into)
         found = local or around.held.get(own) or around.loaded.get(own)
         if found is not None:
-            return self._move_value((found, False), into)
+            return self.move_value((found, False), into)
         made = into or self.text.vectors.take(reference.span)
         self.load(reference, around, made)
         return made, into is None
-
-    def _move_value(self, value: tuple[str, bool], into: str | None) -> tuple[str, bool]:
-        """Value in the register that was asked for, by a move if it is in another one."""
-        if into is None or value[0] == into:
-            return value
-        self.text.add(f"for.pi {into}, {value[0]}, {value[0]}")
-        self.drop(value)
-        return into, False
 
     def _index(self, value: Index, around: Around, into: str | None) -> tuple[str, bool]:
         """Value of an affine form of loops, as an operand."""
@@ -145,11 +133,19 @@ class Values(Elements):
         """Operation with its operands."""
         if (scaled := _multiplication(value)) is not None:
             return self._apply(scaled, around, into)
+        # Registers have no types: other readings of the same bits are no instruction.
+        if value.operation in ("bits_i32", "bits_f32"):
+            return self.value(value.operands[0], around, into)
+        value = invert_selection(value)
+        by = self.known_divisor(value, around)
+        if by is not None:
+            return self.divide_by_known(value, self.value(value.operands[0], around), by, into)
         if value.operation == "madd" and value.dtype == "f32":
             return self._multiply_add(value, around, into)
         conditional = value.operation == "select"
         tests = frozenset((0,)) if conditional else frozenset[int]()
-        operands = self._operands(value.operands, around, tests)
+        # What an instruction itself holds needs no register.
+        operands = self._operands(value.operands[: 1 if immediate(value) is not None else None], around, tests)
         return self._write_operation(value, operands, [register for register, _ in operands], into)
 
     def _operands(
@@ -170,8 +166,7 @@ class Values(Elements):
         """Operation into the register that was asked for, an operand's, or a new one."""
         # Only single instructions may overwrite an operand: longer sequences write before they have read all.
         own = next((register for register, temporary in operands if temporary), None)
-        simple = (value.operation, value.dtype) in _DIRECT
-        made = into or (own if simple and own is not None else self.text.vectors.take(value.span))
+        made = into or (own if own is not None and _is_single(value) else self.text.vectors.take(value.span))
         self._operation(value, made, registers)
         for operand in operands:
             if operand[0] != made:
@@ -233,11 +228,14 @@ class Values(Elements):
         kind = dtype if dtype == "f32" else "i32"
         add = self.text.add
         if may_divide_by_zero(operation, dtype):
-            self._divide_lanes(value, into, operands)
+            self.divide_lanes(value, into, operands)
         elif (operation, dtype) == ("div", "f32"):
-            self._divide(value, into, operands)
+            self.divide(value, into, operands)
         elif (operation, dtype) in _ROUTINES:
-            self._call_routine(operation, into, operands)
+            self.call_routine(operation, into, operands)
+        elif (number := immediate(value)) is not None:
+            name = {"add": "faddi", "sub": "faddi", "and": "fandi", "shl": "fslli", "shr": "fsrai"}[operation]
+            add(f"{name}.pi {into}, {operands[0]}, {number}")
         elif (direct := _DIRECT.get((operation, kind))) is not None:
             add(f"{direct} {into}, {', '.join(operands)}")
         elif operation in _COMPARE:
@@ -299,8 +297,6 @@ class Values(Elements):
                 else:
                     add(f"for.pi {into}, {a}, {a}")
                     self._narrow(narrow, into)
-            case "bits_i32" | "bits_f32":
-                add(f"for.pi {into}, {a}, {a}")
             case "round_i32":
                 add(f"fcvt.pw.ps {into}, {a}")
             case "to_f16":
@@ -317,12 +313,6 @@ class Values(Elements):
         shifts out all bits from 32 on.
         """
         name, width = ("fsll", WIDTH[value.dtype]) if value.operation == "shl" else ("fsra", WIDTH[value.dtype])
-        by = value.operands[1]
-        # The immediate form saves the mask and a register.
-        if isinstance(by, Constant):
-            immediate = "fslli" if name == "fsll" else "fsrai"
-            self.text.add(f"{immediate}.pi {into}, {a}, {int(by.value) & (width - 1)}")
-            return
         spare = self.text.vectors.take(value.span)
         self.text.add(f"fandi.pi {spare}, {amount}, {width - 1}", f"{name}.pi {into}, {a}, {spare}")
         self.text.vectors.give(spare)
@@ -359,60 +349,6 @@ class Values(Elements):
                 self.text.add(f"{operation}.pi {register}, {register}, {bound[0]}")
                 self.drop(bound)
 
-    def _call_routine(self, routine: str, into: str, operands: list[str]) -> None:
-        """Call of a software routine, whose operands are in f24 and f25."""
-        self.routines.add(routine)
-        for n, operand in enumerate(operands):
-            self.text.add(f"for.pi f{24 + n}, {operand}, {operand}")
-        # t5 is the link register, because ra is one of the pool's.
-        self.text.add(f"jal t5, {self.text.prefix}.{routine}", f"for.pi {into}, f24, f24")
-
-    def _divide(self, value: Apply, into: str, operands: list[str]) -> None:
-        """Division in line, with a call out of line for lanes that it cannot divide."""
-        constants = [self.constant("bits", bits) for bits in division.CONSTANTS]
-        y, r = (self.text.vectors.take(value.span) for _ in range(2))
-        # Operands are needed to the end.
-        made = self.text.vectors.take(value.span) if into in operands else into
-        flag = self.text.integers.take(value.span)
-        labels, (a, b) = (self.text.label("slow"), self.text.label("divided")), operands
-        registers = tuple(register for register, _ in constants)
-        self.text.add(*division.division_lines(made, (a, b), (y, r), flag, registers, labels))
-        self.routines.add("div")
-        self.calls.append(Call(*labels, made, a, b))
-        self.text.vectors.give(r, y)
-        if made != into:
-            self._move_value((made, True), into)
-        self.text.integers.give(flag)
-        for each in constants:
-            self.drop(each)
-
-    def call_routines(self) -> None:
-        """Calls that the lines since the last ones branch to, where the program does not come by."""
-        if not self.calls:
-            return
-        over = self.text.label("over")
-        self.text.add(f"j {over}")
-        with self.text.at(None, "divides what needs all steps"):
-            for call in self.calls:
-                self.text.reach(call.label, call.back)
-                self.text.add(*division.call_lines(call, self.text.prefix, self.memory.scratch if self.keeps else None))
-        self.text.add(f"{over}:")
-        self.calls.clear()
-
-    def _divide_lanes(self, value: Apply, into: str, operands: list[str]) -> None:
-        """Division of integers lane by lane, by RISC-V's own instructions, on the hart's scratch: packed division traps
-        (manual, which gives cause 30 to instructions that software emulate).
-        """
-        again = self.text.label("lane")
-        a, b = operands
-        # Scratch belongs to each hart; lane numbers are at the beginning, in front of these operands.
-        self.text.add(*scratch_address("t0", "t1", self.memory.scratch + 64))
-        self.text.add(
-            f"fsw.ps {a}, 0(t0)", f"fsw.ps {b}, 32(t0)", "addi t4, t0, 32", f"{again}:", "lw t1, 0(t0)", "lw t2, 32(t0)"
-        )
-        self.text.add(*_scalar_division(value.operation, self.text))
-        self.text.add("sw t3, 0(t0)", "addi t0, t0, 4", f"bltu t0, t4, {again}", f"flw.ps {into}, -32(t0)")
-
 
 def _is_condition(value: Expression) -> bool:
     """Whether an expression compares, or joins comparisons."""
@@ -421,6 +357,40 @@ def _is_condition(value: Expression) -> bool:
     if value.operation in _JOINS:
         return value.dtype == "i32" and all(map(_is_condition, value.operands))
     return value.operation in _COMPARE or value.operation == "ne"
+
+
+def immediate(value: Apply) -> int | None:
+    """Second operand of an operation on integers that its instruction holds (manual, FADDI.PI, FANDI.PI, FSLLI.PI,
+    FSRAI.PI): 10 bits with a sign, or a shift modulo the width of the type.
+    """
+    if value.dtype == "f32" or len(value.operands) != 2 or not isinstance(by := value.operands[1], Constant):
+        return None
+    number = int(by.value)
+    match value.operation:
+        case "shl" | "shr":
+            return number & (WIDTH[value.dtype] - 1)
+        case "add" | "sub":
+            signed = number if value.operation == "add" else -number
+            return signed if signed in _IMMEDIATES else None
+        case "and":
+            return number if number in _IMMEDIATES else None
+        case _:
+            return None
+
+
+def _is_single(value: Apply) -> bool:
+    """Whether an operation is one instruction, which reads all of its operands before it writes."""
+    if immediate(value) is not None or (value.operation, value.dtype) in _DIRECT:
+        return value.dtype in ("f32", "i32")
+    return value.operation == "select" or (value.operation, value.dtype) in _SINGLE
+
+
+def invert_selection(value: Apply) -> Apply:
+    """Selection by `ne` as the opposite one by `eq`, which is an instruction; also of NaNs, which are not equal."""
+    condition = value.operands[0]
+    if value.operation != "select" or not isinstance(condition, Apply) or condition.operation != "ne":
+        return value
+    return replace(value, operands=(replace(condition, operation="eq"), value.operands[2], value.operands[1]))
 
 
 def _multiplication(value: Apply) -> Apply | None:
@@ -450,36 +420,3 @@ def calls_routines(nodes: Sequence[Node]) -> bool:
         return (value.operation, value.dtype) in _ROUTINES or any(map(calls, value.operands))
 
     return any(calls(each.value) for each in assignments(nodes))
-
-
-def _floor_division(text: Text, quotient: bool) -> list[str]:
-    """Division rounded down: C's quotient and remainder are corrected where the remainder's sign is not the divisor's
-    (Leijen 2001).
-    """
-    done = text.label("exact")
-    lines = ["divw t3, t1, t2"] if quotient else []
-    # A remainder of 0 needs no correction, whatever its signs.
-    lines += ["remw t5, t1, t2", f"beqz t5, {done}r", "xor t6, t5, t2", f"bgez t6, {done}r"]
-    if quotient:
-        return [*lines, "addi t3, t3, -1", f"{done}r:"]
-    return [*lines, "addw t5, t5, t2", f"{done}r:", "mv t3, t5"]
-
-
-def _scalar_division(operation: str, text: Text) -> list[str]:
-    """Division or remainder of t1 by t2, in t3."""
-    match operation:
-        case "div":
-            return ["divw t3, t1, t2"]
-        case "rem":
-            return ["remw t3, t1, t2"]
-        case _:
-            return _floor_division(text, operation == "floordiv")
-
-
-def constant_bits(constant: Constant) -> int:
-    """Bits of a constant in a lane, as a signed number."""
-    if constant.dtype == "f32":
-        return unpack("<i", pack("<f", constant.value))[0]
-    if constant.dtype == "f16":
-        return unpack("<H", pack("<e", constant.value))[0]
-    return int(constant.value)
