@@ -45,6 +45,8 @@ DISTANCE = 0.05
 """The price of a step between producer and reader: distances cost registers, but much less than `PASSED`."""
 PASSED = 1.0
 """The price of a value that variables pass along, besides that of each."""
+LEG = 0.5
+"""The price of each equation that passes a value along."""
 GROWTH = 2.0
 """The price of a bounding box twice as large."""
 BELOW = 0.16
@@ -160,8 +162,11 @@ class _Search:
         self.common: dict[tuple[int, int], int | None] = {}
         self.constants: dict[tuple[Dependence, Affine], int | None] = {}
         # By the identity of a dependence: to hash its sets takes longer than what is looked up.
-        self.written = {id(d): dict(zip(self.equations[d.writer].loops, d.index, strict=True)) for d in self.dependences}
+        self.written = {
+            id(d): dict(zip(self.equations[d.writer].loops, d.index, strict=True)) for d in self.dependences
+        }
         self.gaps: dict[int, dict[tuple[Affine, Affine], int | None]] = {id(d): {} for d in self.dependences}
+        self.empty = {d for d, s in self.sets.items() if s.is_empty()}
         self.running = {d: self._running_loops(d) for d in self.dependences}
         self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
         self.of: dict[str, list[Dependence]] = {e.name: [] for e in equations}
@@ -365,11 +370,7 @@ class _Search:
     def _placed_dependences(
         self, among: Iterable[Dependence], placed: Placements
     ) -> Iterator[tuple[Dependence, Placement, Placement]]:
-        return (
-            (d, placed[d.reader], placed[d.writer])
-            for d in among
-            if d.reader in placed and d.writer in placed
-        )
+        return ((d, placed[d.reader], placed[d.writer]) for d in among if d.reader in placed and d.writer in placed)
 
     def _cost(self, placed: Placements, limit: float) -> float:
         """What placements cost; `IMPOSSIBLE` where that is not below the limit."""
@@ -405,7 +406,8 @@ class _Search:
         if vector is None and self._is_blocked(d, reader, writer):
             return IMPOSSIBLE, ()
         if vector is None:
-            return self.known.get((d, reader, writer), (PASSED, ()))
+            # Whoever passes a value along has at least one leg.
+            return self.known.get((d, reader, writer), (PASSED + LEG * (d not in self.empty), ()))
         return DISTANCE * sum(map(abs, vector)), (vector,)
 
     def _is_blocked(self, d: Dependence, reader: Placement, writer: Placement) -> bool:
@@ -428,7 +430,7 @@ class _Search:
         """The reader's loops that run where it reads the value; none where they depend on each other there."""
         loops = frozenset(self.own[d.reader].dims)
         found = [equality.symbols & loops for equality in self.equalities[d]]
-        if self.sets[d].is_empty() or any(len(names) > 1 for names in found):
+        if d in self.empty or any(len(names) > 1 for names in found):
             return frozenset()
         return loops.difference(*found)
 
@@ -457,7 +459,7 @@ class _Search:
             transfers = carrier.transfers()
         except NotUniform:
             return IMPOSSIBLE, ()
-        return PASSED + 0.5 * len(transfers), tuple({self.space.distance(t.reference) for t in transfers})
+        return PASSED + LEG * len(transfers), tuple({self.space.distance(t.reference) for t in transfers})
 
     def _growth(self, placed: Placements) -> float:
         """How much larger than the deepest statement's the bounding box is, for typical parameters."""
