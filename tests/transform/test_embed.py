@@ -18,21 +18,21 @@ from polyloom.transform.embed import Placements
 def test_bounds_leave_out_nothing_that_is_among_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
     measured, found = list[int](), list[tuple[Any, Any]]()
     searches: Any = vars(embed)["_Search"]
-    cost, bound, search = searches._cost, searches._lower_bound, embed.embed
+    cost, bound, search = searches._cost, searches._possible, embed.embed
 
     def counted(self: Any, placed: Placements, limit: float) -> float:
         measured[-1] += 1
         return cost(self, placed, limit)
 
-    def no_bound(self: Any, placed: Placements, floor: float) -> float:
+    def no_bound(self: Any, cost: float, vectors: object) -> float:
         return 0.0
 
     def both(system: System, equations: Sequence[Recurrence]) -> Any:
-        monkeypatch.setattr(searches, "_lower_bound", bound)
+        monkeypatch.setattr(searches, "_possible", bound)
         measured.append(0)
         bounded = search(system, equations)
         # Without bounds every placement is measured.
-        monkeypatch.setattr(searches, "_lower_bound", no_bound)
+        monkeypatch.setattr(searches, "_possible", no_bound)
         measured.append(0)
         found.append((bounded, search(system, equations)))
         return bounded

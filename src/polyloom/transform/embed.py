@@ -36,6 +36,8 @@ MANY = 64
 CHOICES = 4
 """Coordinates that are tried for one dimension of one statement."""
 COMBINATIONS = 160
+ARRANGEMENTS = 120
+"""Ways to give the loops of one statement to dimensions that are tried."""
 IMPOSSIBLE = 1000.0
 ROUNDING = 1e-6
 """More than sums of costs in another order differ by."""
@@ -43,6 +45,8 @@ DISTANCE = 0.05
 """The price of a step between producer and reader: distances cost registers, but much less than `PASSED`."""
 PASSED = 1.0
 """The price of a value that variables pass along, besides that of each."""
+LEG = 0.5
+"""The price of each equation that passes a value along."""
 GROWTH = 2.0
 """The price of a bounding box twice as large."""
 BELOW = 0.16
@@ -116,6 +120,20 @@ def embed(system: System, equations: Sequence[Recurrence]) -> list[tuple[float, 
     return _Search(system, equations).run()
 
 
+def _axis_loops(placement: Placement, loops: frozenset[str]) -> list[str] | None:
+    """The one of `loops` that runs along each axis; "" for none. None where an axis that is fixed by loops may stand
+    for one of them, as a diagonal does: multiples do not."""
+    along, fixed = list[str](), list[str]()
+    for a in placement.at:
+        here = [(n, factor) for n, factor in a.terms if n in loops]
+        runs = len(a.terms) == 1 and here == [(a.terms[0][0], 1)] and here[0][0] not in along
+        if not runs and any(abs(factor) == 1 for _, factor in here):
+            return None
+        along.append(here[0][0] if runs else "")
+        fixed += [] if runs else [n for n, _ in here]
+    return along if len(fixed) == len({*fixed}) else None
+
+
 def dimensions(system: System, equations: Sequence[Recurrence]) -> tuple[str, ...]:
     """The loops of the deepest statement, the first in the text of several: the names of the common space. Without any
     loop it has one dimension."""
@@ -135,6 +153,7 @@ class _Search:
         self.equalities = {d: self.own[d.reader].equalities(s) for d, s in self.sets.items()}
         self.typical = self.space.typical()
         self.boxes: dict[tuple[str, Placement], tuple[Vector, Vector]] = {}
+        self.ranges: dict[tuple[str, Affine], tuple[int, int]] = {}
         self.work = {e.name: Counter(_KINDS.get(o, o) for o, _ in expression_operators(e.value)) for e in equations}
         self.instances: dict[tuple[str, Placement], isl.Set] = {}
         self.numbers: dict[tuple[str, Placement], int] = {}
@@ -142,6 +161,13 @@ class _Search:
         self.known_points: dict[str, int] = {}
         self.common: dict[tuple[int, int], int | None] = {}
         self.constants: dict[tuple[Dependence, Affine], int | None] = {}
+        # By the identity of a dependence: to hash its sets takes longer than what is looked up.
+        self.written = {
+            id(d): dict(zip(self.equations[d.writer].loops, d.index, strict=True)) for d in self.dependences
+        }
+        self.gaps: dict[int, dict[tuple[Affine, Affine], int | None]] = {id(d): {} for d in self.dependences}
+        self.empty = {d for d, s in self.sets.items() if s.is_empty()}
+        self.running = {d: self._running_loops(d) for d in self.dependences}
         self.known: dict[tuple[Dependence, Placement, Placement], tuple[float, tuple[Vector, ...]]] = {}
         self.of: dict[str, list[Dependence]] = {e.name: [] for e in equations}
         for d in self.dependences:
@@ -197,12 +223,16 @@ class _Search:
     def _beam(self) -> list[tuple[float, Placements]]:
         beam: list[tuple[float, Placements]] = [(0.0, {})]
         for name in self._sequence():
-            wider = [
-                (self._lower_bound(extended, floor), extended)
-                for placed, floor in [(placed, self._shape_cost(placed)) for _, placed in beam]
-                for p in dict.fromkeys(self._candidates(name, placed))
-                for extended in [{**placed, name: p}]
-            ]
+            wider = list[tuple[float, Placements]]()
+            for _, placed in beam:
+                # Dependences among the statements before are the same whatever comes next: they are measured once.
+                floor, vectors = self._bounds(self.dependences, placed)
+                floor += self._mismatch(placed)
+                for p in dict.fromkeys(self._candidates(name, placed)):
+                    extended = {**placed, name: p}
+                    more, found = self._bounds(self.of[name], extended)
+                    cost = floor + more + self._growth(extended)
+                    wider.append((self._possible(cost, vectors | found), extended))
             beam = self._cheapest(wider)
         return beam
 
@@ -223,20 +253,24 @@ class _Search:
                 limit = best[BEAM - 1][0] + ROUNDING if len(best) >= BEAM else limit
         return [(cost, wider[n][1]) for cost, n in best[:BEAM]]
 
-    def _lower_bound(self, placed: Placements, floor: float) -> float:
-        """A lower bound of `_cost`, without the moves of values that have to be passed along. `floor`: what the shape
-        of the placements before costs, which one more never lessens."""
-        total, vectors = floor, set[Vector]()
-        for d, reader, writer in self._placed_dependences(placed):
+    def _bounds(self, among: Iterable[Dependence], placed: Placements) -> tuple[float, set[Vector]]:
+        """A lower bound of what dependences cost, without the moves of values that have to be passed along, and the
+        vectors that are known of them."""
+        total, vectors = 0.0, set[Vector]()
+        for d, reader, writer in self._placed_dependences(among, placed):
             cost, found = self._dependence_bound(d, reader, writer)
             total += cost
             vectors.update(found)
-        # More vectors allow no order that fewer forbid.
-        return IMPOSSIBLE if find_order(vectors, len(self.space.dims)) is None else total
+        return total, vectors
+
+    def _possible(self, cost: float, vectors: set[Vector]) -> float:
+        """The cost where some order allows these vectors: more vectors allow no order that fewer forbid."""
+        return IMPOSSIBLE if find_order(vectors, len(self.space.dims)) is None else cost
 
     def _closer_cost(self, placed: Placements) -> float:
         """A lower bound of `_cost` of placements that some order allows, with their own shape."""
-        return self._lower_bound(placed, self._shape_cost(placed) + self._crowd(placed))
+        cost, vectors = self._bounds(self.dependences, placed)
+        return self._possible(cost + self._shape_cost(placed) + self._crowd(placed), vectors)
 
     def _shape_cost(self, placed: Placements) -> float:
         return self._mismatch(placed) + self._growth(placed) if placed else 0.0
@@ -257,18 +291,32 @@ class _Search:
         loops, dims = self.equations[name].loops, self.space.dims
         own = [n for n in loops if n not in dims]
         free = [d for d in dims if d not in loops]
-        for targets in permutations(free, len(own)):
+        known = dict[tuple[int, Affine | None], tuple[list[Affine], int]]()
+
+        def coordinates(n: int, loop: Affine | None) -> tuple[list[Affine], int]:
+            if (n, loop) not in known:
+                known[n, loop] = self._coordinates(name, placed, n, loop)
+            return known[n, loop]
+
+        def votes(targets: tuple[str, ...]) -> int:
+            """How many neighbours suggest these dimensions for the loops."""
+            return sum(coordinates(dims.index(d), Affine.symbol(n))[1] for d, n in zip(targets, own, strict=True))
+
+        # Of a deep nest only the likeliest arrangements: they are as many as the factorial of the depth.
+        arrangements = sorted(permutations(free, len(own)), key=lambda targets: -votes(targets))[:ARRANGEMENTS]
+        for targets in arrangements if len(arrangements) == ARRANGEMENTS else permutations(free, len(own)):
             runs = dict(zip(targets, own, strict=True))
-            base = tuple(Affine.symbol(runs.get(d, d)) if d in runs or d in loops else None for d in dims)
+            base = [Affine.symbol(runs.get(d, d)) if d in runs or d in loops else None for d in dims]
             choices = [
-                [b] if b is not None and d in loops else self._coordinates(name, placed, n, b)
+                [b] if b is not None and d in loops else coordinates(n, b)[0]
                 for n, (d, b) in enumerate(zip(dims, base, strict=True))
             ]
             for at in islice(product(*choices), COMBINATIONS):
                 yield Placement(loops, at)
 
-    def _coordinates(self, name: str, placed: Placements, n: int, loop: Affine | None) -> list[Affine]:
-        """What dimension n of `name` may be: its loop, shifted; or, where no loop runs, what its neighbours suggest."""
+    def _coordinates(self, name: str, placed: Placements, n: int, loop: Affine | None) -> tuple[list[Affine], int]:
+        """What dimension n of `name` may be: its loop, shifted; or, where no loop runs, what its neighbours suggest.
+        And how many of them suggest the first of these."""
         found: dict[Affine, int] = {}
         for affine in self._suggestions(name, placed, n, loop):
             found[affine] = found.get(affine, 0) + 1
@@ -278,7 +326,7 @@ class _Search:
         # What most neighbours suggest, then what is simplest: the beam keeps few, and the product over dimensions is
         # large.
         ranked = sorted(found, key=lambda a: (-found[a], abs(a.constant), len(a.terms), a.constant < 0))
-        return ranked[:CHOICES] if ranked else self._anywhere(placed, n)
+        return (ranked[:CHOICES], found[ranked[0]]) if ranked else (self._anywhere(placed, n), 0)
 
     def _anywhere(self, placed: Placements, n: int) -> list[Affine]:
         """Coordinates for a statement without neighbours: 0, or where the deepest statement begins, which makes the box
@@ -310,8 +358,7 @@ class _Search:
 
     def _source_point(self, d: Dependence, writer: Placement) -> Point:
         """Where the value was written, in the reader's loops."""
-        index = dict(zip(writer.loops, d.index, strict=True))
-        return tuple(a.substitute(index) for a in writer.at)
+        return tuple(a.substitute(self.written[id(d)]) for a in writer.at)
 
     def _constant(self, d: Dependence, affine: Affine) -> int | None:
         if affine.is_constant:
@@ -320,17 +367,15 @@ class _Search:
             self.constants[d, affine] = self.own[d.reader].constant(self.sets[d], affine)
         return self.constants[d, affine]
 
-    def _placed_dependences(self, placed: Placements) -> Iterator[tuple[Dependence, Placement, Placement]]:
-        return (
-            (d, placed[d.reader], placed[d.writer])
-            for d in self.dependences
-            if d.reader in placed and d.writer in placed
-        )
+    def _placed_dependences(
+        self, among: Iterable[Dependence], placed: Placements
+    ) -> Iterator[tuple[Dependence, Placement, Placement]]:
+        return ((d, placed[d.reader], placed[d.writer]) for d in among if d.reader in placed and d.writer in placed)
 
     def _cost(self, placed: Placements, limit: float) -> float:
         """What placements cost; `IMPOSSIBLE` where that is not below the limit."""
         total, vectors = self._shape_cost(placed) + self._crowd(placed), set[Vector]()
-        for d, reader, writer in self._placed_dependences(placed):
+        for d, reader, writer in self._placed_dependences(self.dependences, placed):
             cost, found = self._dependence(d, reader, writer)
             total += cost
             vectors.update(found)
@@ -357,20 +402,47 @@ class _Search:
         self, d: Dependence, reader: Placement, writer: Placement
     ) -> tuple[float, tuple[Vector, ...]]:
         """A lower bound of `_dependence`; what is known already is exact."""
-        if (d, reader, writer) in self.known:
-            return self.known[d, reader, writer]
         vector = self._uniform_distance(d, reader, writer)
-        return (PASSED, ()) if vector is None else (DISTANCE * sum(map(abs, vector)), (vector,))
+        if vector is None and self._is_blocked(d, reader, writer):
+            return IMPOSSIBLE, ()
+        if vector is None:
+            # Whoever passes a value along has at least one leg.
+            return self.known.get((d, reader, writer), (PASSED + LEG * (d not in self.empty), ()))
+        return DISTANCE * sum(map(abs, vector)), (vector,)
+
+    def _is_blocked(self, d: Dependence, reader: Placement, writer: Placement) -> bool:
+        """Whether some axis can be no leg of the value's way (carry.py), as where windows with a stride are read: along
+        it the value changes, and other legs do not end that. False where this is not seen without isl."""
+        loops = self.running[d]
+        along = _axis_loops(reader, loops)
+        if not loops or along is None:
+            return False
+        written = [a.symbols & loops for a in self._source_point(d, writer)]
+        changing, gaps = frozenset[str]().union(*written), self.gaps[id(d)]
+        axes = zip(zip(reader.at, writer.at, strict=True), along, written, strict=True)
+        open_axes = [(loop, there) for pair, loop, there in axes if gaps[pair] is None]
+        # A leg that ends where loops say could take the place of one of them in what remains.
+        if any(loop not in changing and there for loop, there in open_axes):
+            return False
+        return any(loop in changing for loop, _ in open_axes)
+
+    def _running_loops(self, d: Dependence) -> frozenset[str]:
+        """The reader's loops that run where it reads the value; none where they depend on each other there."""
+        loops = frozenset(self.own[d.reader].dims)
+        found = [equality.symbols & loops for equality in self.equalities[d]]
+        if d in self.empty or any(len(names) > 1 for names in found):
+            return frozenset()
+        return loops.difference(*found)
 
     def _uniform_distance(self, d: Dependence, reader: Placement, writer: Placement) -> Vector | None:
         """The constant distance of a dependence; None where it has none."""
-        vector = list[int]()
-        for here, there in zip(reader.at, self._source_point(d, writer), strict=True):
-            gap = self._constant(d, here - there)
-            if gap is None:
-                return None
-            vector.append(gap)
-        return tuple(vector)
+        vector, gaps = list[int | None](), self.gaps[id(d)]
+        # Candidates of a statement differ in few coordinates: each pair is asked for once.
+        for pair in zip(reader.at, writer.at, strict=True):
+            if pair not in gaps:
+                gaps[pair] = self._constant(d, pair[0] - pair[1].substitute(self.written[id(d)]))
+            vector.append(gaps[pair])
+        return None if None in vector else tuple(v for v in vector if v is not None)
 
     def _measure(self, d: Dependence, reader: Placement, writer: Placement) -> tuple[float, tuple[Vector, ...]]:
         vector = self._uniform_distance(d, reader, writer)
@@ -387,7 +459,7 @@ class _Search:
             transfers = carrier.transfers()
         except NotUniform:
             return IMPOSSIBLE, ()
-        return PASSED + 0.5 * len(transfers), tuple({self.space.distance(t.reference) for t in transfers})
+        return PASSED + LEG * len(transfers), tuple({self.space.distance(t.reference) for t in transfers})
 
     def _growth(self, placed: Placements) -> float:
         """How much larger than the deepest statement's the bounding box is, for typical parameters."""
@@ -464,10 +536,21 @@ class _Search:
         return self.instances[name, placement]
 
     def _box(self, name: str, placement: Placement) -> tuple[Vector, Vector]:
+        """Corners around the instances of a statement, for typical parameters: in each dimension the extremes of its
+        coordinate."""
         if (name, placement) not in self.boxes:
-            points = self._instances(name, placement)
-            self.boxes[name, placement] = extremes(points)
+            found = [self._range(name, a) for a in placement.at]
+            self.boxes[name, placement] = tuple(low for low, _ in found), tuple(high for _, high in found)
         return self.boxes[name, placement]
+
+    def _range(self, name: str, coordinate: Affine) -> tuple[int, int]:
+        """Extremes of a coordinate over a statement's own loops. Placements share few of these."""
+        if (name, coordinate) not in self.ranges:
+            own = self.own[name]
+            points = own.set(self.equations[name].domain).intersect(own.typical())
+            (low,), (high,) = extremes(own.image(points, (coordinate,), ("",)))
+            self.ranges[name, coordinate] = low, high
+        return self.ranges[name, coordinate]
 
     def _mismatch(self, placed: Placements) -> float:
         """A small price for each further way in which the placed statements read one array."""

@@ -174,6 +174,21 @@ def test_a_parallel_loop_reduces_from_the_neutral_element(tmp_path: Path) -> Non
     )
 
 
+def test_bounds_of_a_parallel_loop_may_be_symbols(tmp_path: Path) -> None:
+    text = """func.func @f(%n: index, %x: memref<?xf32>, %z: memref<?xf32>) {
+  affine.parallel (%i) = (symbol(%n) - 2) to (min(symbol(%n) + 1, %n)) {
+    %a = affine.load %x[%i] : memref<?xf32>
+    affine.store %a, %z[%i] : memref<?xf32>
+  }
+  return
+}
+"""
+    nest, reference = read(tmp_path, text)
+    x, z = np.arange(5, dtype=np.float32), np.zeros(5, np.float32)
+    assert reference({"n": 5}, {"x": x, "z": z})["z"].tolist() == [0, 0, 0, 3, 4]
+    assert_equal(nest, reference, {"n": 5})
+
+
 TRANSPOSED = """
 func.func @f(%A: memref<3x3xf32>, %B: memref<3x3xf32>, %C: memref<3x3xf32>, %D: memref<3x3xf32>) {
   linalg.copy ins(%C : memref<3x3xf32>) outs(%D : memref<3x3xf32>)

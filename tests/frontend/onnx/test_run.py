@@ -147,6 +147,21 @@ def test_names_become_identifiers(name: str, wanted: str) -> None:
     assert identifier(name, {wanted}) == f"{wanted}_2"
 
 
+def test_an_output_may_be_an_input_and_stand_twice() -> None:
+    """The input keeps its name; the output has `_out` behind it."""
+    nodes, x, y = [N("Relu", ["x"], ["y"])], value("x", (4,)), value("y", (4,))
+    graph = helper.make_graph(nodes, "g", [x], [x, y, y])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    Path("m.onnx").write_bytes(made.SerializeToString())
+    given = np.array([-1, 0, 2, -3], np.float32)
+    run = pl.compile(pl.model("m.onnx"), on="riscv").run(x=given)
+    assert run.verified
+    assert {name: found.tolist() for name, found in run.outputs.items()} == {
+        "x_out": given.tolist(),
+        "y": [0, 0, 2, 0],
+    }
+
+
 def test_weights_beyond_the_memory_are_refused_with_both_figures(capsys: pytest.CaptureFixture[str]) -> None:
     """Of the tile that a model is to run on."""
     weights = {"w": np.ones((3, 1 << 20), np.float32)}

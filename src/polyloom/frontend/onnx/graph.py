@@ -100,8 +100,13 @@ class _Reader:
     # Inputs
 
     def inputs(self) -> None:
-        # Names of outputs are taken before all others, so that users find those that the model says.
-        self.outputs = {each.name: identifier(each.name, self.taken) for each in self.model.graph.output}
+        # Names of outputs are taken before all others, so that users find those that the model says. An output that is
+        # also an input is a copy of it, with a name of its own.
+        given = {each.name for each in self.model.graph.input}
+        for each in self.model.graph.output:
+            if each.name not in self.outputs:
+                name = f"{each.name}_out" if each.name in given else each.name
+                self.outputs[each.name] = identifier(name, self.taken)
         # Names of sizes first: users give them by name.
         for each in self.model.graph.input:
             for dim in each.type.tensor_type.shape.dim:
@@ -249,8 +254,8 @@ class _Reader:
 
     def source(self) -> ArraySource:
         build, names = self.graph.build, dict[str, str]()
-        for output in self.model.graph.output:
-            self.output(output.name, names)
+        for output in self.outputs:
+            self.output(output, names)
         storage, body = _name_results(tuple(build.storage.values()), tuple(build.statements), names)
         parameters = tuple(self.sizes.values())
         passed = [s for s in storage if s.role == "argument"]

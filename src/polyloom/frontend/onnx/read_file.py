@@ -131,9 +131,9 @@ def tensor_elements(path: str, tensor: TensorProto, beside: Mapping[str, str], l
         if large.size != count:
             raise _broken_tensor(path, tensor.name)
         return large.reshape([*map(int, tensor.dims)])
-    memory.require_memory(
-        count if tensor.raw_data else 0, f"the tensor `{tensor.name}` of '{path}'", "use a smaller model"
-    )
+    # Integers of two bits are the smallest elements, four per byte. The package would enlarge the array to its shape.
+    if tensor.raw_data and count > 4 * len(tensor.raw_data):
+        raise _broken_tensor(path, tensor.name)
     try:
         return onnx.numpy_helper.to_array(tensor)
     except (ValueError, TypeError, KeyError, NotImplementedError):

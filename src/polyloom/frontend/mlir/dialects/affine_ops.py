@@ -128,7 +128,12 @@ def _parse_expressions(parser: Parser, is_list: bool) -> tuple[list[AffineExpr],
     operands = list[Any]()
 
     def dimension() -> AffineExpr | None:
-        found = parser.parse_optional_operand(IndexType())
+        # `symbol(%n)` is a dimension, too: symbols differ in what a verifier of MLIR lets them be, not in meaning.
+        if parser.parse_optional_keyword("symbol"):
+            with parser.in_parens():
+                found = parser.parse_operand(IndexType())
+        else:
+            found = parser.parse_optional_operand(IndexType())
         if found is None:
             return None
         operands.append(found)
