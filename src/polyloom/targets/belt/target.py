@@ -38,8 +38,8 @@ from polyloom.targets.belt.words.listing import listing
 from polyloom.targets.belt.words.program import Program
 from polyloom.targets.belt.words.semantics import NaR
 from polyloom.targets.forms import function
-from polyloom.targets.forms.ssa_function import called_arrays
 from polyloom.targets.forms.relocation import relocate
+from polyloom.targets.forms.ssa_function import called_arrays
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Target
 

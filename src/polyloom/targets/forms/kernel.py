@@ -17,14 +17,19 @@ from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference
-from polyloom.ir.nest import Nest, assignments
+from polyloom.ir.instance_counts import count_instances
+from polyloom.ir.nest import Nest, assignments, statements, subexpressions
+from polyloom.ir.nest import Reference as Element
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.signature import Argument, Extent, Signature
 from polyloom.ir.ssa import Function
+from polyloom.ir.work import expression_operators
 from polyloom.recursion import with_deep_stack
+from polyloom.sets import Affine
 from polyloom.targets.forms.loops import reassociation_bounds
 from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.forms.ssa_function import (
+    STEPS,
     Content,
     better_error,
     index_argument_ranges,
@@ -96,6 +101,24 @@ def kernel_signature(nest: Nest, scratch: frozenset[str] = frozenset()) -> Signa
     return Signature(nest.name, scalars, sizes, arguments, nest.assumptions)
 
 
+def _executes_more(nest: Nest, sizes: Mapping[str, int], most: int) -> bool:
+    """Whether a function is known to execute more operations than `most` before it starts. Only operations count whose
+    operands change in the innermost loop: no pass moves these out of it, or makes one copy of them all."""
+    total = 0
+    for statement in statements(nest):
+        parts = subexpressions(statement.assign.value)
+        inner = statement.loops[-1:]
+        indices = [form for part in parts if isinstance(part, Element) for form in part.index]
+        changes = any(isinstance(form, Affine) and n in form.symbols for form in indices for n in inner)
+        if changes and next(expression_operators(statement.assign.value), None) is not None:
+            try:
+                total += count_instances(statement, sizes, most) or 0
+            except KeyError:
+                # Bounds that are data: nobody knows before.
+                continue
+    return total > most
+
+
 @dataclass(frozen=True, slots=True)
 class _Oracles:
     """Oracles of a kernel, and what they need."""
@@ -107,7 +130,9 @@ class _Oracles:
     scratch: frozenset[str]
 
     def interpreter(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
-        del values
+        sizes = {n: int(inputs[n] if n in inputs else values[n]) for n in self.nest.parameters}
+        if _executes_more(self.nest, sizes, STEPS):
+            return None
         return interpret_outputs(self.signature, self.function, inputs, [a.name for a in self.signature.outputs])
 
     def source(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:

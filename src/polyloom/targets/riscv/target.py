@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-import numpy as np
-
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
