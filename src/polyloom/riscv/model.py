@@ -49,7 +49,7 @@ STACK: Final = 1 << 20
 LIMIT: Final = 10**12
 SLICE: Final = 1 << 25
 """Some tenth of a second of work."""
-_PART: Final = 1 << 20
+_PART: Final = 1 << 18
 """Bytes of an array that are moved at once."""
 _NONE: Final[NDArray[np.uint64]] = np.zeros(0, np.uint64)
 

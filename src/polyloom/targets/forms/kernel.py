@@ -6,7 +6,7 @@ Its oracles: the interpreter of SSA form, unless that takes too long, and the ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -18,12 +18,11 @@ from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference
 from polyloom.ir.instance_counts import count_instances
-from polyloom.ir.nest import Nest, assignments, statements, subexpressions
+from polyloom.ir.nest import Apply, Nest, assignments, statements, subexpressions
 from polyloom.ir.nest import Reference as Element
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.signature import Argument, Extent, Signature
 from polyloom.ir.ssa import Function
-from polyloom.ir.work import expression_operators
 from polyloom.recursion import with_deep_stack
 from polyloom.sets import Affine
 from polyloom.targets.forms.loops import reassociation_bounds
@@ -102,21 +101,24 @@ def kernel_signature(nest: Nest, scratch: frozenset[str] = frozenset()) -> Signa
 
 
 def _executes_more(nest: Nest, sizes: Mapping[str, int], most: int) -> bool:
-    """Whether a function is known to execute more operations than `most` before it starts. Only operations count whose
-    operands change in the innermost loop: no pass moves these out of it, or makes one copy of them all."""
+    """Whether a function is known to execute more operations than `most` before it starts: the loads and operators of
+    statements whose operands change in the innermost loop, which no pass moves out of it."""
     total = 0
     for statement in statements(nest):
-        parts = subexpressions(statement.assign.value)
-        inner = statement.loops[-1:]
-        indices = [form for part in parts if isinstance(part, Element) for form in part.index]
-        changes = any(isinstance(form, Affine) and n in form.symbols for form in indices for n in inner)
-        if changes and next(expression_operators(statement.assign.value), None) is not None:
+        parts = {*subexpressions(statement.assign.value)}
+        loads = [p for p in parts if isinstance(p, Element) and _changes(p, statement.loops[-1:])]
+        operators = [p for p in parts if isinstance(p, Apply) and p.operation not in ("move", "select")]
+        if loads and operators:
             try:
-                total += count_instances(statement, sizes, most) or 0
+                total += (len(loads) + len(operators)) * (count_instances(statement, sizes) or 0)
             except KeyError:
                 # Bounds that are data: nobody knows before.
                 continue
     return total > most
+
+
+def _changes(element: Element, loops: Sequence[str]) -> bool:
+    return any(isinstance(form, Affine) and n in form.symbols for form in element.index for n in loops)
 
 
 @dataclass(frozen=True, slots=True)

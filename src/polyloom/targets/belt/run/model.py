@@ -141,7 +141,8 @@ def place_arguments(
             ranges.append((free, _array_bytes(number, argument), True))
             free += argument.nbytes + layout.GAP
         if free > 1 << 32:
-            raise _misfit("the arrays are larger than the addresses of 32 bits")
+            needed = sum({id(a): a.nbytes for a in arguments if isinstance(a, np.ndarray)}.values())
+            raise _misfit(f"the arrays need {needed} bytes, and addresses of 32 bits reach {1 << 32}")
         bits = known[id(argument)] if isinstance(argument, np.ndarray) else _scalar_bits(number, width, argument)
         # A scalar for a parameter with lanes is in all of them.
         data = (bits % (1 << (8 << width))).to_bytes(1 << width, "little") * lanes

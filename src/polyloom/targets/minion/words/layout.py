@@ -28,7 +28,7 @@ DATA: Final = DRAM + 0x80_0000
 _ALIGN: Final = 4096
 # transpose8 reads 64 source rows for its lines, the most of all loads (manual, chapter 9).
 _ROWS: Final = 64
-_PART: Final = 1 << 20
+_PART: Final = 1 << 18
 """Bytes of an array that are laid out at once."""
 
 
