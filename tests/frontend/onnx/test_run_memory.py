@@ -39,9 +39,9 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> ArraySource:
 @pytest.mark.parametrize(
     ("on", "most"),
     [
-        ("riscv", 0.4),
+        ("riscv", 0.8),
         ("belt", 0.2),
-        ("minion:32", 0.9),
+        ("minion:32", 1.3),
         pytest.param("tcpa:4x4", 3.0, marks=pytest.mark.long),
         pytest.param("tensix", 2.0, marks=pytest.mark.long),
     ],

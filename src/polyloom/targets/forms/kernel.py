@@ -24,7 +24,6 @@ from polyloom.ir.numbers import NUMPY
 from polyloom.ir.signature import Argument, Extent, Signature
 from polyloom.ir.ssa import Function
 from polyloom.recursion import with_deep_stack
-from polyloom.sets import Affine
 from polyloom.targets.forms.loops import reassociation_bounds
 from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.forms.ssa_function import (
@@ -118,7 +117,7 @@ def _executes_more(nest: Nest, sizes: Mapping[str, int], most: int) -> bool:
 
 
 def _changes(element: Element, loops: Sequence[str]) -> bool:
-    return any(isinstance(form, Affine) and n in form.symbols for form in element.index for n in loops)
+    return any(n in form.symbols for form in element.index for n in loops)
 
 
 @dataclass(frozen=True, slots=True)
