@@ -6,9 +6,11 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <tuple>
+#include <variant>
 
 #include "python/bind.hpp"
 #include "belt/model.hpp"
@@ -19,6 +21,17 @@ using namespace polyloom::belt;
 namespace {
 
 using Bytes = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Shared = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// Read-only arrays are taken as the second kind; they are never written to.
+using Given = std::tuple<uint32_t, std::variant<Bytes, Shared>, bool>;
+
+Range range_of(const Given& given) {
+    const auto& [base, bytes, writable] = given;
+    if (const Bytes* own = std::get_if<Bytes>(&bytes))
+        return {base, own->shape(0), own->data(), own->data(), writable};
+    const Shared& shared = std::get<Shared>(bytes);
+    return {base, shared.shape(0), shared.data(), nullptr, writable};
+}
 // width (-1: no shape), lanes, data, by lane: 0 data, 1 None, 2 NaR, by lane: why it is a NaR
 using Operand = std::tuple<int, unsigned, nb::bytes, std::vector<uint8_t>, std::vector<uint32_t>>;
 
@@ -171,10 +184,10 @@ nb::object fault_of(const Faulted& f) {
 }
 
 // The dictionary of a run, or the tuple of a fault.
-nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, Bytes, bool>>& ranges,
+nb::object run(const Decoded& decoded, const std::vector<Given>& ranges,
                const std::vector<Operand>& arguments, uint64_t most_cycles, size_t most_events, bool account) {
     std::vector<Range> memory;
-    for (const auto& [base, bytes, writable] : ranges) memory.push_back({base, bytes.shape(0), bytes.data(), writable});
+    for (const Given& each : ranges) memory.push_back(range_of(each));
     std::vector<Value> values;
     for (const Operand& argument : arguments) values.push_back(taken(argument));
     if (values.size() != decoded.program.routines[0].parameters.size())
@@ -200,14 +213,12 @@ nb::object run(const Decoded& decoded, const std::vector<std::tuple<uint32_t, By
 
 // A run that stops between cycles. It keeps the bytes of its ranges alive.
 struct Stepped {
-    Stepped(const Decoded& decoded, const std::vector<std::tuple<uint32_t, Bytes, bool>>& ranges,
+    Stepped(const Decoded& decoded, const std::vector<Given>& ranges,
             const std::vector<Operand>& arguments)
         : program(decoded.program) {
         std::vector<Range> memory;
-        for (const auto& [base, bytes, writable] : ranges) {
-            memory.push_back({base, bytes.shape(0), bytes.data(), writable});
-            held.push_back(bytes);
-        }
+        for (const Given& each : ranges) memory.push_back(range_of(each));
+        held = ranges;
         std::vector<Value> values;
         for (const Operand& argument : arguments) values.push_back(taken(argument));
         if (values.size() != program.routines[0].parameters.size())
@@ -245,7 +256,7 @@ struct Stepped {
     }
 
     const Program& program;
-    std::vector<Bytes> held;
+    std::vector<Given> held;
     std::unique_ptr<Model> model;
     std::vector<Told> told;
     bool ended = false;
@@ -275,7 +286,7 @@ POLYLOOM_MODULE(belt, m) {
         .def("run", &run, nb::arg("ranges"), nb::arg("arguments"), nb::arg("most_cycles"), nb::arg("most_events"),
              nb::arg("account") = false);
     nb::class_<Stepped>(m, "Stepper")
-        .def(nb::init<const Decoded&, const std::vector<std::tuple<uint32_t, Bytes, bool>>&,
+        .def(nb::init<const Decoded&, const std::vector<Given>&,
                       const std::vector<Operand>&>(),
              nb::arg("code"), nb::arg("ranges"), nb::arg("arguments"), nb::keep_alive<1, 2>())
         .def("advance", &Stepped::advance, nb::arg("cycles"), nb::arg("tells") = true)

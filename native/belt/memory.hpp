@@ -13,7 +13,8 @@ namespace polyloom::belt {
 struct Range {
     uint32_t base;
     uint64_t size;
-    uint8_t* bytes;
+    const uint8_t* bytes;
+    uint8_t* place;  // where stores go: the same bytes, or null for what is not the model's to change
     bool writable;
 };
 
@@ -29,12 +30,24 @@ class Memory {
         return find(address, size) ? recent->bytes + (address - recent->base) : nullptr;
     }
     uint8_t* writable(uint32_t address, unsigned size) {
-        return find(address, size) && recent->writable ? recent->bytes + (address - recent->base) : nullptr;
+        if (!find(address, size) || !recent->writable) return nullptr;
+        if (!recent->place) [[unlikely]]
+            copy(*recent);
+        return recent->place + (address - recent->base);
     }
 
   private:
     std::vector<Range> ranges;
-    const Range* recent = nullptr;
+    std::vector<std::unique_ptr<uint8_t[]>> copies;
+    Range* recent = nullptr;
+
+    // Copy on write: most arrays are only read, and may be large.
+    void copy(Range& range) {
+        copies.push_back(std::make_unique_for_overwrite<uint8_t[]>(range.size));
+        range.place = copies.back().get();
+        std::copy_n(range.bytes, range.size, range.place);
+        range.bytes = range.place;
+    }
 
     static bool within(const Range& range, uint32_t address, unsigned size) {
         return address >= range.base && uint64_t(address - range.base) + size <= range.size;

@@ -79,9 +79,9 @@ class Code:
         most_events: int,
         account: bool = False,
     ) -> dict[str, Any] | tuple[int, int, int, str | None, str | None, int, str]:
-        """`ranges` are (address, bytes, writable). With `account`, `over_time` has a step and the executions of all
-        bundles at multiples of it, 64 bits each. A tuple is a fault: its number, routine, bundle, slot, operation,
-        cycle and what is wrong."""
+        """`ranges` are (address, bytes, writable); read-only bytes are copied when they are first stored to. With
+        `account`, `over_time` has a step and the executions of all bundles at multiples of it, 64 bits each. A tuple is
+        a fault: its number, routine, bundle, slot, operation, cycle and what is wrong."""
 
 @final
 class Stepper:

@@ -5,7 +5,9 @@ is evaluated once its operands are).
 Every variable has a dense array over the box around the iteration space, every equation a counter of missing operands
 at each iteration; an instance is ready when its counter reaches 0. Ready instances are evaluated in NumPy batches where
 many are ready, one at a time where few are. Iterations are positions in the flattened box; the box is padded so that
-adding a dependence vector never leads from one iteration of the box to another by wrapping around.
+adding a dependence vector never leads from one iteration of the box to another by wrapping around. A large box is
+evaluated block by block (`iteration_blocks`), so that memory grows with arrays and faces of blocks, not with
+iterations.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import numpy.typing as npt
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir.arguments import Arrays, array_shape, check_inputs, check_parameters
+from polyloom.ir.iteration_blocks import Blocks, Faces, distances_by_variable
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
@@ -35,6 +38,8 @@ FEW = 24
 # Neither limit changes a result: they decide only how it is computed.
 BATCH = 256
 """Above this many pending single instances, they are batched again."""
+BLOCK = 1 << 17
+"""Iterations that are evaluated together: some hundred bytes are kept for each."""
 
 
 def interpret(
@@ -61,14 +66,22 @@ def interpret(
 
 def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: Arrays, meaning: Meaning) -> None:
     """Write what the equations define into `outputs`, with elements as `meaning` has them. Errors: PL0222, PL0233."""
-    box = _Box.bounding_box(program, values)
+    found = _bounding_box(program, values)
     # No equation has an instance: outputs keep what they hold.
-    if box is None:
+    if found is None:
         return
-    run = _Run(program, values, inputs, box, meaning)
-    with np.errstate(all="ignore"):
-        run.run_tasks()
-    run.store(outputs)
+    reads = _internal_reads(program)
+    blocks = Blocks.cut(*found, [distance for _, distance in reads], BLOCK)
+    faces, read_at = Faces(blocks), distances_by_variable(reads)
+    for variable in program.variables:
+        faces.add(variable.name, read_at.get(variable.name, []), meaning.stored(variable.dtype))
+    for number in blocks:
+        run = _Run(program, values, inputs, _Box.around(program, *blocks.bounds(number)), meaning)
+        run.take_faces(faces, number)
+        with np.errstate(all="ignore"):
+            run.run_tasks()
+        run.store(outputs)
+        run.leave_faces(faces, number)
 
 
 def box_size(program: Program, values: Mapping[str, int]) -> int:
@@ -130,9 +143,11 @@ class _Box:
     def bounding_box(program: Program, values: Mapping[str, int]) -> _Box | None:
         """The least box around all condition spaces, or None when they are empty."""
         found = _bounding_box(program, values)
-        if found is None:
-            return None
-        lower, extents = found
+        return None if found is None else _Box.around(program, *found)
+
+    @staticmethod
+    def around(program: Program, lower: tuple[int, ...], extents: tuple[int, ...]) -> _Box:
+        """Box of these iterations. Errors: PL0605."""
         # Padding as wide as the longest distance: every neighbour of an iteration has a position of its own, and bounds
         # need no test.
         reach = [max((abs(d[m]) for d in _dependence_vectors(program)), default=0) for m in range(len(lower))]
@@ -212,6 +227,31 @@ class _Run:
             dtype: ElementType = next(a.dtype for a in self.program.outputs if a.name == equation.target.name)
             result = np.zeros(self.box.size, self.meaning.stored(dtype))
         return _Task(equation, sources, result, missing, coordinates, positions, [])
+
+    def take_faces(self, faces: Faces, number: tuple[int, ...]) -> None:
+        """Operands that blocks before this one have computed."""
+        blocks = faces.blocks
+        first = np.array([n * size for n, size in zip(number, blocks.block, strict=True)])[:, None]
+        if not any(number):
+            return
+        for task in self.tasks:
+            for operand in task.equation.operands:
+                if not isinstance(operand, Reference) or operand.name not in self.internal:
+                    continue
+                distance = self.program.distance(operand)
+                places = blocks.walked(task.coordinates - np.array(distance)[:, None])
+                outside = np.flatnonzero((places < first).any(axis=0))
+                values, known = faces.read(operand.name, number, places[:, outside])
+                at = task.positions[outside[known]]
+                self.internal[operand.name][at - self.box.offset(distance)] = values[known]
+                task.missing[at] -= 1
+
+    def leave_faces(self, faces: Faces, number: tuple[int, ...]) -> None:
+        """What later blocks may read."""
+        for name, array in self.internal.items():
+            own = [task for task in self.tasks if task.equation.target.name == name] if faces.faces[name] else []
+            places = [faces.blocks.walked(task.coordinates) for task in own]
+            faces.write(name, number, places, [array[task.positions] for task in own])
 
     def source(
         self, operand: Operand, inputs: Arrays, coordinates: Positions, positions: Positions
@@ -338,13 +378,18 @@ def _dependence_cycle(equation: Equation, where: str, span: Span | None) -> Poly
 
 
 def _dependence_vectors(program: Program) -> set[tuple[int, ...]]:
+    return {distance for _, distance in _internal_reads(program)}
+
+
+def _internal_reads(program: Program) -> list[tuple[str, tuple[int, ...]]]:
+    """Variables that equations read, and at which distances."""
     internal = {v.name for v in program.variables}
-    return {
-        program.distance(o)
+    return [
+        (o.name, program.distance(o))
         for e in program.equations
         for o in e.operands
         if isinstance(o, Reference) and o.name in internal
-    }
+    ]
 
 
 def _substitute(condition: Condition, constants: Mapping[str, Affine]) -> Condition:

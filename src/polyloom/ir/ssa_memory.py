@@ -57,7 +57,9 @@ class Memory:
             raise input_error(
                 "PL0973", f"{len(data)} bytes more are beyond what pointers of {self.pointers} bits reach", help=help
             )
-        self.objects.append(Object(base, data, np.full(len(data), defined), writable))
+        # One flag for all bytes of what nobody writes to: a large array would have as many beside it.
+        flags = np.full(len(data), defined) if writable else np.broadcast_to(np.bool_(defined), len(data))
+        self.objects.append(Object(base, data, flags, writable))
         self.bases.append(base)
         self.end = base + len(data) + _GAP
         return base

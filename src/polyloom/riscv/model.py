@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ STACK: Final = 1 << 20
 LIMIT: Final = 10**12
 SLICE: Final = 1 << 25
 """Some tenth of a second of work."""
+_PART: Final = 1 << 18
+"""Bytes of an array that are moved at once."""
 _NONE: Final[NDArray[np.uint64]] = np.zeros(0, np.uint64)
 
 
@@ -169,6 +171,20 @@ class Machine:
         """Changes bytes of the memory, and forgets what was decoded. Errors: PL0912 outside it."""
         self._check(address, len(data))
         self._hart.write(address, data)
+
+    def store_array(self, address: int, array: NDArray[Any]) -> None:
+        """Stores a contiguous array in the memory. Errors: PL0912 outside it."""
+        content = array.reshape(-1).view(np.uint8)
+        # In parts: a copy of the whole would double what a large array takes.
+        for first in range(0, len(content), _PART):
+            self.write(address + first, content[first : first + _PART].tobytes())
+
+    def load_array(self, address: int, array: NDArray[Any]) -> None:
+        """Loads a contiguous array from the memory, in place. Errors: PL0912 outside it."""
+        content = array.reshape(-1).view(np.uint8)
+        for first in range(0, len(content), _PART):
+            part = content[first : first + _PART]
+            part[:] = np.frombuffer(self.read(address + first, len(part)), np.uint8)
 
     @property
     def output(self) -> bytes:

@@ -12,6 +12,7 @@ import numpy as np
 
 from polyloom.diagnostics import Diagnostic, PolyloomError
 from polyloom.frontend.source import Arrays
+from polyloom.ir.arguments import read_only_arrays
 from polyloom.recursion import with_deep_stack
 from polyloom.run.compare import compare, flatten_fields
 from polyloom.run.verdict import Compared
@@ -46,24 +47,25 @@ class Outcome:
 def execute(
     target: Target, data: bytes, job: Job, subject: Subject | None = None, values: Mapping[str, int] | None = None
 ) -> Outcome:
-    """Execute a program on copies of the inputs, and compare it with the oracles of its subject for these values of the
-    parameters. An error of the run becomes the one that the subject explains it by."""
+    """Execute a program on the inputs, which nobody can write to, and compare it with the oracles of its subject for
+    these values of the parameters. An error of the run becomes the one that the subject explains it by."""
     tell = job.progress or silent
     tell("running", 0.0)
-    # Copies: machines change arrays in place, and oracles must see what the program saw.
-    own = replace(job, inputs=_copy_arrays(job.inputs), progress=_scale_progress(job.progress, subject))
-    # Copies are made before: the time is that of the run alone.
+    inputs = read_only_arrays(job.inputs)
+    own = replace(job, inputs=inputs, progress=_scale_progress(job.progress, subject))
+    # Arrays that are no plain memory were copied before: the time is that of the run alone.
     start = perf_counter()
     try:
         execution = target.run(data, own)
     except PolyloomError as error:
         if subject is None or subject.explain is None or values is None:
             raise
-        raise subject.explain(error, values, job.inputs) from None
+        raise subject.explain(error, values, inputs) from None
     seconds = perf_counter() - start
+    execution = replace(execution, outputs=_own_outputs(execution.outputs, inputs))
     if subject is None or values is None:
         return Outcome(execution, seconds)
-    found = list(compare_oracles(subject, values, job.inputs, execution.outputs, tell))
+    found = list(compare_oracles(subject, values, inputs, execution.outputs, tell))
     facts = {key: value for _, told in found for key, value in told.items()}
     return Outcome(execution, seconds, tuple(compared for compared, _ in found), facts)
 
@@ -72,11 +74,11 @@ def compare_oracles(
     subject: Subject, values: Mapping[str, int], inputs: Arrays, got: Arrays, tell: Progress
 ) -> Iterator[tuple[Compared, Mapping[str, Any]]]:
     """Comparisons with the oracles that give outputs, and what each tells of them."""
-    count = len(subject.oracles)
+    count, inputs = len(subject.oracles), read_only_arrays(inputs)
     for number, oracle in enumerate(subject.oracles, 1):
         tell(f"comparing with {oracle.what}", number / (count + 1))
         # Oracles interpret expressions of any depth.
-        expected = with_deep_stack(oracle.outputs)(values, _copy_arrays(inputs))
+        expected = with_deep_stack(oracle.outputs)(values, inputs)
         if expected is not None:
             # An array that only an oracle names is assigned to in loops that never run: it has to be as it was.
             held = {n: inputs.get(n, np.zeros_like(array)) for n, array in expected.items() if n not in got}
@@ -85,8 +87,10 @@ def compare_oracles(
             yield found, oracle.figures(expected, got) if oracle.figures else {}
 
 
-def _copy_arrays(arrays: Arrays) -> Arrays:
-    return {name: array.copy() for name, array in arrays.items()}
+def _own_outputs(outputs: Arrays, inputs: Arrays) -> Arrays:
+    """Outputs that share no memory with inputs: what a program leaves as it is may be the caller's array."""
+    given = list(inputs.values())
+    return {n: a.copy() if any(np.may_share_memory(a, b) for b in given) else a for n, a in outputs.items()}
 
 
 def _scale_progress(progress: Progress | None, subject: Subject | None) -> Progress | None:

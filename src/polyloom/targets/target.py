@@ -68,9 +68,9 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Request for a run: every input, the place (None: that of the file), the target's options, the values of
-    parameters, the names of further outputs, whether there is to be a trace, and whether the account of cycles is
-    asked for.
+    """Request for a run: every input, which is read-only (a machine copies what it changes), the place (None: that of
+    the file), the target's options, the values of parameters, the names of further outputs, whether there is to be a
+    trace, and whether the account of cycles is asked for.
     """
 
     inputs: Arrays

@@ -16,6 +16,7 @@ from tests.made_up import random_inputs
 
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.pla import load, parse
+from polyloom.ir import interpret as interpreter
 from polyloom.ir.interpret import interpret
 from polyloom.ir.numbers import NUMPY, WIDTH, type_limits
 from polyloom.ir.operations import BY_NAME, DIVISIONS, INTEGERS, OPERATIONS, ElementType
@@ -197,3 +198,32 @@ def test_wide_and_chained_programs_take_seconds(name: str, parameters: dict[str,
     start = process_time()
     interpret(program, parameters, random_inputs(program, parameters, 0))
     assert process_time() - start < 20
+
+
+BACKWARDS = """
+parameter N
+input a[N, N]: i32
+output y[N, N]: i32
+variable u: i32
+variable v: i32
+
+for i, j: 0 <= i <= N - 1 and 0 <= j <= N - 1 do
+  A: u[i, j] = a[i, j] if i = 0 or j = N - 1
+  B: u[i, j] = u[i - 1, j + 1] - a[i, j] if i >= 1 and j <= N - 2
+  C: v[i, j] = u[i, j] if i <= 1
+  D: v[i, j] = v[i - 2, j] + u[i, j] if i >= 2
+  E: y[i, j] = v[i, j]
+"""
+
+
+# Small blocks: what passes from one to another goes through a face, also along diagonals and against an axis.
+@pytest.mark.parametrize("block", [1, 6, 40])
+def test_iterations_in_blocks_give_what_they_give_at_once(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    lcs, own = load(ROOT / "examples" / "lcs.pla"), parse(BACKWARDS)
+    for program, sizes in ((lcs, {"N": 9, "M": 7}), (own, {"N": 9})):
+        inputs = random_inputs(program, sizes, 1)
+        monkeypatch.setattr(interpreter, "BLOCK", 1 << 17)
+        whole = interpret(program, sizes, inputs)
+        monkeypatch.setattr(interpreter, "BLOCK", block)
+        parts = interpret(program, sizes, inputs)
+        assert all((parts[name] == whole[name]).all() for name in whole)

@@ -305,7 +305,7 @@ def emulator_row(path: str, size: int, minions: int) -> Row:
     TARGET.run(instance.data, Job(operands, None, Options()))
     ours = perf_counter() - start
     program = load([Loaded("matmul.elf", instance.data, None)], (), None, note.machine)
-    found = emulator.compare(path, program, input_bytes(note, operands), Place(note.machine, minions), ours)
+    found = emulator.compare(path, program, list(input_bytes(note, operands)), Place(note.machine, minions), ours)
     return {"what": f"emulator, fp32 {size}", "asked": 5, "model": round(found.ratio, 2), "unit": "times our seconds"}
 
 

@@ -70,7 +70,9 @@ class _Machine(Interpreter):
         found = self.bound(store.value, values)
         super().store(store, values)
         if all(extents(target.shape, values)):
-            self.bounds[target.name][self.index(target.name, target.index, target.shape, values)] = found
+            held = self.bounds[target.name]
+            whole = found.copy() if np.may_share_memory(held, found) else found
+            held[self.index(target.name, target.index, target.shape, values)] = whole
 
     def bound(self, value: Value, values: Mapping[str, int]) -> Any:
         """The bound of each element of a value."""

@@ -65,15 +65,20 @@ def extents(shape: Shape, values: Mapping[str, int]) -> tuple[int, ...]:
 
 
 class Interpreter:
-    """`arrays` are the elements as they are (mutable); `clamps` within a piecewise value."""
+    """`arrays` are the elements as they are: copies of those that are stored to, the others as they were given;
+    `clamps` within a piecewise value."""
 
     def __init__(self, program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any]) -> None:
         self.arrays, self.clamps = dict[str, Array](), False
+        written = set(program.written_arguments)
         for s in program.storage:
             size = extents(s.shape, parameters)
             given = arrays.get(s.name) if s.role == "argument" else None
-            found = np.zeros(size, NUMPY[s.dtype]) if given is None else np.array(given, NUMPY[s.dtype])
-            self.arrays[s.name] = found.reshape(size)
+            if given is None:
+                self.arrays[s.name] = np.zeros(size, NUMPY[s.dtype])
+            else:
+                found = np.array(given, NUMPY[s.dtype]) if s.name in written else np.asarray(given, NUMPY[s.dtype])
+                self.arrays[s.name] = found.reshape(size)
 
     def run(self, statements: Sequence[Statement], values: dict[str, int]) -> None:
         for statement in statements:
@@ -92,7 +97,10 @@ class Interpreter:
         target = store.target
         found = self.value(store.value, values)
         if all(extents(target.shape, values)):
-            self.arrays[target.name][self.index(target.name, target.index, target.shape, values)] = found
+            held = self.arrays[target.name]
+            # A value may be a view of what is stored to.
+            whole = found.copy() if np.may_share_memory(held, found) else found
+            held[self.index(target.name, target.index, target.shape, values)] = whole
 
     def value(self, value: Value, values: Mapping[str, int]) -> Any:
         """An array of the value's shape, or a number beside such."""
@@ -132,7 +140,9 @@ class Interpreter:
         # Of an empty view no index is looked at: NumPy has none there either.
         if not all(found) or not array.size:
             return np.zeros(found, array.dtype)
-        return array[self.places(array, index, found, values)]
+        # Indices of their own for every element take several times as much memory as the elements.
+        part = strided_view(array, index, found, values)
+        return array[self.places(array, index, found, values)] if part is None else part
 
     def index(self, name: str, index: Sequence[Affine], size: Shape, values: Mapping[str, int]) -> tuple[Any, ...]:
         return self.places(self.arrays[name], index, extents(size, values), values)
@@ -272,6 +282,30 @@ def combine(operation: str, kind: ElementType, total: Any, new: Any) -> Any:
 def identity(operation: str, kind: ElementType) -> Any:
     """What a reduction without a first element begins with."""
     return NUMPY[kind].type(operation in ("mul", "and"))
+
+
+def strided_view(array: Array, index: Sequence[Affine], size: Sequence[int], values: Mapping[str, int]) -> Any:
+    """Elements at affine indices as a view, where each index follows at most one axis, and no two the same one (NumPy,
+    "Basic indexing"); None for others, and where an element is outside."""
+    parts, axes = list[int | slice](), list[int]()
+    for form, extent in zip(index, array.shape, strict=True):
+        own = [(int(name[1:]), factor) for name, factor in form.terms if name.startswith("$")]
+        rest = Affine(tuple(term for term in form.terms if not term[0].startswith("$")), form.constant)
+        first = extent_value(rest, values)
+        number, factor = own[0] if own else (-1, 0)
+        last = first + (factor * (size[number] - 1) if own else 0)
+        if len(own) > 1 or number in axes or not (0 <= first < extent and 0 <= last < extent):
+            return None
+        end = last + (1 if factor > 0 else -1)
+        parts.append(slice(first, end if end >= 0 else None, factor) if own else first)
+        axes += [number] if own else []
+    found = array[tuple(parts)]
+    if not size:
+        return found
+    ordered = np.asarray(found).transpose(np.argsort(axes) if axes else ())
+    # Axes that no index follows repeat the elements.
+    spread = ordered[tuple(slice(None) if n in axes else None for n in range(len(size)))]
+    return np.broadcast_to(spread, tuple(size))
 
 
 def evaluate_form(form: Affine, size: Sequence[int], values: Mapping[str, int]) -> Any:

@@ -60,7 +60,7 @@ def call(
     record: int = 0,
     core: Core | None = None,
 ) -> Outcome:
-    """Runs the file on one argument per parameter; arrays are changed in place.
+    """Runs the file on one argument per parameter; arrays are changed in place, but for read-only ones.
 
     `watch` hears how many instructions were executed; the addresses of the first `record` of them are kept. Errors:
     PL0910 to PL0915.
@@ -94,7 +94,7 @@ def prepare_call(image: Image, function: Function, arguments: Sequence[Argument]
     addresses: list[int] = []
     for array in arrays:
         top = -(-top // _ALIGNMENT) * _ALIGNMENT
-        machine.write(top, array.tobytes())
+        machine.store_array(top, array)
         addresses.append(top)
         top += array.nbytes + _ALIGNMENT
     # A pattern between arrays and stack tells when the stack has grown into the arrays.
@@ -127,8 +127,9 @@ def call_image(
     with _stack_guard(machine, top):
         done = machine.run(stop=end, limit=limit, watch=watch, record=record)
     for array, address in zip(arrays, prepared.addresses, strict=True):
-        # Copied back in place, as C functions change their arrays.
-        array.reshape(-1).view(np.uint8)[:] = np.frombuffer(machine.read(address, array.nbytes), np.uint8)
+        # Copied back in place, as C functions change their arrays; nobody looks at what became of read-only ones.
+        if array.flags.writeable:
+            machine.load_array(address, array)
     result = _read_result(machine, isa, function)
     return Outcome(result, done.instructions, machine.moved, done.executed, machine.counts)
 

@@ -39,6 +39,7 @@ from polyloom.targets.belt.words.program import Program
 from polyloom.targets.belt.words.semantics import NaR
 from polyloom.targets.forms import function
 from polyloom.targets.forms.relocation import relocate
+from polyloom.targets.forms.ssa_function import called_arrays
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Target
 
@@ -130,11 +131,11 @@ def _integer_dtype(type: Type) -> np.dtype[Any]:
 
 
 def _run(data: bytes, job: Job) -> Execution:
-    """Run a program on the native model. Inputs are copied: the machine changes arrays in place. Errors: PL1006, and
-    the model's faults PL1050 to PL1060."""
+    """Run a program on the native model, which changes outputs in place, and copies another array when it is first
+    stored to. Errors: PL1006, and the model's faults PL1050 to PL1060."""
     options, on = cast(Options, job.options), cast("Place | None", job.place)
     signature = belt_file.read(data, None if on is None else on.machine).signature
-    given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
+    given = called_arrays(signature, job.inputs)
     passed = [function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
     if job.progress is not None:
         job.progress("running", 0.0)

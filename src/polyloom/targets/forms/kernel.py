@@ -6,7 +6,7 @@ Its oracles: the interpreter of SSA form, unless that takes too long, and the ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -17,7 +17,9 @@ from polyloom import frontend, transform
 from polyloom.diagnostics import PolyloomError
 from polyloom.frontend.python.kernel import Kernel
 from polyloom.frontend.source import Arrays, Reference
-from polyloom.ir.nest import Nest, assignments
+from polyloom.ir.instance_counts import count_instances
+from polyloom.ir.nest import Apply, Nest, assignments, statements, subexpressions
+from polyloom.ir.nest import Reference as Element
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.signature import Argument, Extent, Signature
 from polyloom.ir.ssa import Function
@@ -25,6 +27,7 @@ from polyloom.recursion import with_deep_stack
 from polyloom.targets.forms.loops import reassociation_bounds
 from polyloom.targets.forms.numpy_oracle import numpy_oracles
 from polyloom.targets.forms.ssa_function import (
+    STEPS,
     Content,
     better_error,
     index_argument_ranges,
@@ -96,6 +99,27 @@ def kernel_signature(nest: Nest, scratch: frozenset[str] = frozenset()) -> Signa
     return Signature(nest.name, scalars, sizes, arguments, nest.assumptions)
 
 
+def _executes_more(nest: Nest, sizes: Mapping[str, int], most: int) -> bool:
+    """Whether a function is known to execute more operations than `most` before it starts: the loads and operators of
+    statements whose operands change in the innermost loop, which no pass moves out of it."""
+    total = 0
+    for statement in statements(nest):
+        parts = {*subexpressions(statement.assign.value)}
+        loads = [p for p in parts if isinstance(p, Element) and _changes(p, statement.loops[-1:])]
+        operators = [p for p in parts if isinstance(p, Apply) and p.operation not in ("move", "select")]
+        if loads and operators:
+            try:
+                total += (len(loads) + len(operators)) * (count_instances(statement, sizes) or 0)
+            except KeyError:
+                # Bounds that are data: nobody knows before.
+                continue
+    return total > most
+
+
+def _changes(element: Element, loops: Sequence[str]) -> bool:
+    return any(n in form.symbols for form in element.index for n in loops)
+
+
 @dataclass(frozen=True, slots=True)
 class _Oracles:
     """Oracles of a kernel, and what they need."""
@@ -107,7 +131,9 @@ class _Oracles:
     scratch: frozenset[str]
 
     def interpreter(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
-        del values
+        sizes = {n: int(inputs[n] if n in inputs else values[n]) for n in self.nest.parameters}
+        if _executes_more(self.nest, sizes, STEPS):
+            return None
         return interpret_outputs(self.signature, self.function, inputs, [a.name for a in self.signature.outputs])
 
     def source(self, values: Mapping[str, int], inputs: Arrays) -> Arrays:

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from polyloom.analysis.index_ranges import index_ranges
+from polyloom.analysis.stores import written_parameters
 from polyloom.diagnostics import PolyloomError, Span
 from polyloom.frontend.source import Arrays
+from polyloom.ir.arguments import read_only_arrays
 from polyloom.ir.signature import RESULT, Argument, Signature
 from polyloom.ir.ssa import Function
 from polyloom.ir.ssa_interpret import interpret
@@ -43,8 +45,7 @@ def interpret_outputs(
     signature: Signature, function: Function, inputs: Arrays, names: Sequence[str], steps: int | None = None
 ) -> Arrays | None:
     """Outputs of these names by the interpreter, unless it takes more than so many steps, or `STEPS`."""
-    # The interpreter writes into the arrays it is given.
-    found = {a.name: inputs[a.name].copy() for a in function_arguments(signature)}
+    found = _interpreter_arrays(signature, function, inputs)
     given = [python_scalar(found[a.name]) if a.is_scalar else found[a.name] for a in function_arguments(signature)]
     try:
         value = interpret(function, given, STEPS if steps is None else steps)
@@ -57,6 +58,23 @@ def interpret_outputs(
     if result is not None and function.result is not None and value is not None:
         found[RESULT] = as_result(value, result.dtype, function.result)
     return {name: found[name] for name in names}
+
+
+def _interpreter_arrays(signature: Signature, function: Function, inputs: Arrays) -> dict[str, Array]:
+    """Arrays for the interpreter, which writes in place: copies of those that the function may store to. The others
+    are views, and a store to one of them a fault."""
+    arguments, written = function_arguments(signature), written_parameters(function)
+    views = read_only_arrays({a.name: inputs[a.name] for a in arguments})
+    stored = {a.name for a, p in zip(arguments, function.parameters, strict=True) if p.name in written}
+    return {name: array.copy() if name in stored else array for name, array in views.items()}
+
+
+def called_arrays(signature: Signature, inputs: Arrays) -> dict[str, Array]:
+    """Arrays for a machine's call of a function, in the declared types: outputs are copies, which it changes in place,
+    all others read-only views."""
+    given = {a.name: np.asarray(inputs[a.name], a.dtype, order="C") for a in signature.inputs}
+    outputs = {a.name for a in signature.outputs}
+    return {n: array.copy() if n in outputs else array for n, array in read_only_arrays(given).items()}
 
 
 def better_error(

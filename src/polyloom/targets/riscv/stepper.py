@@ -30,6 +30,7 @@ from polyloom.riscv.isa import F_NAMES, X_NAMES
 from polyloom.riscv.model import Machine
 from polyloom.riscv.names import Isa
 from polyloom.targets.forms import function
+from polyloom.targets.forms.ssa_function import called_arrays
 from polyloom.targets.provenance import Provenance, place_provenance
 from polyloom.targets.stepper import Code, Event, HartState, Operand, Region, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job
@@ -238,7 +239,7 @@ def call_stepper(data: bytes, isa: Isa, job: Job) -> HartStepper:
 
 
 def _function_stepper(data: bytes, image: Image, signature: Signature, job: Job) -> HartStepper:
-    given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
+    given = called_arrays(signature, job.inputs)
     passed: list[Argument] = [
         function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs
     ]

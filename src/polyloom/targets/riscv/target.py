@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-import numpy as np
-
 from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
@@ -37,6 +35,7 @@ from polyloom.targets.account import Account
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
+from polyloom.targets.forms.ssa_function import called_arrays
 from polyloom.targets.riscv import core_file
 from polyloom.targets.riscv.account import account
 from polyloom.targets.riscv.core_file import CoreFile
@@ -197,8 +196,7 @@ def _call_function(
     """Call of the function of a file of ours, which the calling convention gives its arguments (RISC-V psABI). Errors:
     PL0914.
     """
-    # Copies, because the function writes its outputs into the arrays that it is given.
-    given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
+    given = called_arrays(signature, job.inputs)
     passed: list[Argument] = [
         function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs
     ]

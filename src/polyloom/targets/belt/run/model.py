@@ -88,7 +88,8 @@ class Run:
 def run(
     data: bytes, arguments: Sequence[Argument], *, max_cycles: int = CYCLES, trace: bool = False, account: bool = False
 ) -> Run:
-    """Run a `.belt` file; arrays are changed in place. Errors: of the file, PL1005, PL1050 to PL1060."""
+    """Run a `.belt` file; arrays are changed in place, read-only ones in a copy. Errors: of the file, PL1005, PL1050 to
+    PL1060."""
     parts = belt_file.parts(data)
     code = decode_parts(parts)
     ranges, given = place_arguments(parts, code.parameters, arguments)
@@ -137,10 +138,11 @@ def place_arguments(
         # By identity, so that two pointers to one array alias, as they do in C.
         if isinstance(argument, np.ndarray) and id(argument) not in known:
             known[id(argument)] = free = -(-free // layout.GAP) * layout.GAP
-            ranges.append((free, _array_bytes(number, argument), argument.flags.writeable))
+            ranges.append((free, _array_bytes(number, argument), True))
             free += argument.nbytes + layout.GAP
         if free > 1 << 32:
-            raise _misfit("the arrays are larger than the addresses of 32 bits")
+            needed = sum({id(a): a.nbytes for a in arguments if isinstance(a, np.ndarray)}.values())
+            raise _misfit(f"the arrays need {needed} bytes, and addresses of 32 bits reach {1 << 32}")
         bits = known[id(argument)] if isinstance(argument, np.ndarray) else _scalar_bits(number, width, argument)
         # A scalar for a parameter with lanes is in all of them.
         data = (bits % (1 << (8 << width))).to_bytes(1 << width, "little") * lanes
@@ -153,11 +155,10 @@ def place_arguments(
 
 
 def _array_bytes(number: int, array: NDArray[Any]) -> NDArray[np.uint8]:
-    """Bytes of an array, in place; a read-only one is copied, since the model asks for writable memory."""
+    """Bytes of an array, in place; the model copies a read-only one when it is first stored to."""
     if not array.flags.c_contiguous:
         raise _misfit(f"argument {number} is an array that is not contiguous")
-    plain = array if array.flags.writeable else array.copy()
-    return plain.reshape(-1).view(np.uint8)
+    return array.reshape(-1).view(np.uint8)
 
 
 def _scalar_bits(number: int, width: int, argument: float) -> int:

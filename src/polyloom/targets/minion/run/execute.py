@@ -5,7 +5,8 @@ figures of `run --json` that every compiled program has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from numpy.typing import NDArray
@@ -70,12 +71,12 @@ def check_end(outcome: Outcome, program: Program, setup: Setup) -> None:
         raise PolyloomError(Diagnostic(ended.code, message, INTERNAL, notes=ended.notes, help=help))
 
 
-def input_bytes(note: Note, arrays: Mapping[str, Array]) -> list[tuple[int, bytes]]:
-    """Bytes of all inputs, by address."""
+def input_bytes(note: Note, arrays: Mapping[str, Array]) -> Iterator[tuple[int, bytes]]:
+    """Bytes of all inputs, by address, in parts."""
     home = note.home
     elsewhere = set[str]() if home is None else {m.array for m in home.matrices}
-    in_dram = [(p.address, p.laid(arrays[p.name])) for p in note.placed if p.name in arrays and p.name not in elsewhere]
-    return in_dram if home is None else [*in_dram, *home.laid(arrays)]
+    in_dram = (p.laid(arrays[p.name]) for p in note.placed if p.name in arrays and p.name not in elsewhere)
+    return chain(chain.from_iterable(in_dram), () if home is None else home.laid(arrays))
 
 
 def read_outputs(note: Note, read: Callable[[int, int], bytes]) -> dict[str, Array]:

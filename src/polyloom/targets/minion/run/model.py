@@ -7,7 +7,7 @@ this module gives it types. Results and cycles do not depend on the number of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, cast
 
@@ -89,13 +89,13 @@ class Run:
         return self.chip.read(address, size)
 
 
-def run(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> Run:
+def run(program: Program, inputs: Iterable[tuple[int, bytes]], setup: Setup) -> Run:
     """Run of a program that `program.load` checked: loads it and then the inputs, and runs it to its end."""
     chip = load_chip(program, inputs, setup)
     return Run(chip, read_outcome(chip.run(program.entry), setup))
 
 
-def load_chip(program: Program, inputs: Sequence[tuple[int, bytes]], setup: Setup) -> Chip:
+def load_chip(program: Program, inputs: Iterable[tuple[int, bytes]], setup: Setup) -> Chip:
     """Machine with a program and then its inputs in memory."""
     # Loaded by the first run: listing and compiling programs do not need the model.
     from polyloom._native.minion import Chip

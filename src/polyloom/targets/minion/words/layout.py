@@ -8,7 +8,7 @@ that write parts of one line lose each other's bytes (programmer's reference man
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -28,6 +28,8 @@ DATA: Final = DRAM + 0x80_0000
 _ALIGN: Final = 4096
 # transpose8 reads 64 source rows for its lines, the most of all loads (manual, chapter 9).
 _ROWS: Final = 64
+_PART: Final = 1 << 18
+"""Bytes of an array that are laid out at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,16 @@ class Placed:
         outer = [self.pitch * prod(self.shape[n + 1 : -1]) for n in range(len(self.shape) - 1)]
         return (*outer, self.dtype.itemsize)
 
-    def laid(self, array: Array) -> bytes:
-        """Bytes of an array of this shape in the layout, padding zero."""
-        made = np.zeros((self.rows, self.pitch // self.dtype.itemsize), self.dtype)
-        made[:, : self.width] = np.ascontiguousarray(array, self.dtype).reshape(self.rows, self.width)
-        return made.tobytes()
+    def laid(self, array: Array) -> Iterator[tuple[int, bytes]]:
+        """Bytes of an array of this shape in the layout, padding zero, by address: rows together that are some part of
+        a large array, of which a copy would take as much memory again."""
+        rows = np.ascontiguousarray(array, self.dtype).reshape(self.rows, self.width)
+        count = max(1, _PART // self.pitch)
+        for first in range(0, self.rows, count):
+            part = rows[first : first + count]
+            made = np.zeros((len(part), self.pitch // self.dtype.itemsize), self.dtype)
+            made[:, : self.width] = part
+            yield self.address + first * self.pitch, made.tobytes()
 
     def taken(self, data: bytes) -> Array:
         """Array of the bytes, the inverse of `laid`."""

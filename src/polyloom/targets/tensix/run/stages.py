@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ from polyloom.targets.tensix.words.arrays.area import (
     Area,
     broadcast_input,
     element_format,
-    encode_operand,
+    encode_factor,
 )
 from polyloom.targets.tensix.words.arrays.elements import element_format_name
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic
@@ -80,7 +81,7 @@ class Laid:
     in_dram: bool = False
 
 
-def open_tile(data: bytes, laid: Sequence[Laid], limits: Limits, memory: int) -> Tile:
+def open_tile(data: bytes, laid: Iterable[Laid], limits: Limits, memory: int) -> Tile:
     """Tile before its first cycle: an executable and bytes in its memories, and its cores released."""
     tile = Tile(hazards=limits.hazards, port=DramPort(memory) if memory else None)
     tile.native.tracing, tile.native.accounting = limits.trace, limits.account
@@ -97,7 +98,7 @@ def open_tile(data: bytes, laid: Sequence[Laid], limits: Limits, memory: int) ->
 
 
 def execute_cores(
-    data: bytes, name: str, laid: Sequence[Laid], limits: Limits, watched: int = 0, memory: int = 0
+    data: bytes, name: str, laid: Iterable[Laid], limits: Limits, watched: int = 0, memory: int = 0
 ) -> Executed:
     """Execution of the cores' programs of an executable, over bytes in L1 and in a memory behind the tile; a change of
     the word at `watched` is the end of a stage. Errors: PL1220 to PL1222, PL1236.
@@ -124,16 +125,15 @@ def execute_cores(
     return Executed(tile.l1, tile.dram, cycles, operations, facts, spans, tuple(marks), tile.native.moved, counted)
 
 
-def laid_arguments(note: Note, inputs: Mapping[str, Array]) -> list[Laid]:
-    """Bytes of the arguments: scalars, then arrays as tiles. Errors: PL1234."""
+def laid_arguments(note: Note, inputs: Mapping[str, Array]) -> Iterator[Laid]:
+    """Bytes of the arguments: scalars, then arrays as tiles, those in DRAM block by block. Errors: PL1234."""
     inputs = view_arrays(note.views, {}, inputs)
     words = [_extend_integers(inputs[name], note.how).reshape(1).view(np.uint32) for name in note.scalars]
-    laid = [Laid(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))]
-    laid += [
-        Laid(area.placed.address, _argument_bytes(area, inputs, note.how), area.placed.blocks is not None)
-        for area in note.inputs
-    ]
-    return laid
+    yield Laid(note.meeting + MEETING, np.concatenate([*words, np.zeros(0, np.uint32)]).astype("<u4").view(np.uint8))
+    for area in note.inputs:
+        address, in_dram = area.placed.address, area.placed.blocks is not None
+        for offset, content in _argument_parts(area, inputs, note.how):
+            yield Laid(address + offset, content, in_dram)
 
 
 def read_outputs(note: Note, l1: NDArray[np.uint8], dram: NDArray[np.uint8]) -> dict[str, Array]:
@@ -198,22 +198,21 @@ def _extend_integers(array: Array, how: Arithmetic) -> Array:
     return made.astype(np.int32 if how.factors.element == "i32" else np.float32)
 
 
-def _argument_bytes(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> NDArray[np.uint8]:
-    """Bytes of an argument: linear, or tiles in the order that the programs of T0 and T2 walk through."""
-    if area.placed.linear:
-        words = _extend_integers(inputs[area.placed.matrix.array], how)
-        return tiles.linear_bytes(element_format(how).encode(words))
-    return area.placed.encode(_encode_argument(area, inputs, how))
-
-
-def _encode_argument(area: Area, inputs: Mapping[str, Array], how: Arithmetic) -> Array:
-    """Argument as a matrix of encoded datums."""
-    if area.held == "factor":
-        name = area.placed.matrix.array
-        whole = broadcast_input(inputs[name], area.axes, area.placed.shape)
-        return encode_operand(area.placed, {name: whole}, how.factors)
-    whole = broadcast_input(inputs[area.placed.matrix.array], area.axes, area.placed.shape)
-    return area.placed.flat(element_format(how).encode(whole))
+def _argument_parts(
+    area: Area, inputs: Mapping[str, Array], how: Arithmetic
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Bytes of an argument with their offsets: linear, or tiles in the order that the programs of T0 and T2 walk
+    through. Blocks in DRAM are encoded one by one: a large array exists once more, as what lies in the memory."""
+    name, p = area.placed.matrix.array, area.placed
+    if p.linear:
+        yield 0, tiles.linear_bytes(element_format(how).encode(_extend_integers(inputs[name], how)))
+        return
+    matrix = p.flat(broadcast_input(inputs[name], area.axes, p.shape))
+    encode = partial(encode_factor, name, how.factors) if area.held == "factor" else element_format(how).encode
+    if p.blocks is None:
+        yield 0, tiles.tilize(encode(matrix), "columns")
+    else:
+        yield from tiles.tilize_blocks(matrix, p.blocks, encode)
 
 
 def _read_output(written: OutputArea, l1: NDArray[np.uint8], dram: NDArray[np.uint8], how: Arithmetic) -> Array:

@@ -9,7 +9,7 @@ Method: running error analysis (Higham 2002, section 3.3).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,16 @@ from polyloom.targets.tensix.map.loops.steps import Pointwise
 from polyloom.targets.tensix.map.loops.vector import ADDING, Error, evaluate, formula_error, propagate_infinite
 from polyloom.targets.tensix.map.oracle import arithmetic
 from polyloom.targets.tensix.map.oracle.bound import Factor, product_bound
-from polyloom.targets.tensix.words.arrays.area import Placed, broadcast_input, element_format, encode_operand
+from polyloom.targets.tensix.words.arrays import tiles
+from polyloom.targets.tensix.words.arrays.area import Placed, broadcast_input, element_format, encode_factor
 from polyloom.targets.tensix.words.arrays.elements import ELEMENTS, Elements, to_vectors
 from polyloom.targets.tensix.words.arrays.formats import Arithmetic, pack_to_16_bits
 from polyloom.targets.tensix.words.arrays.views import view_arrays
 from polyloom.transform.stages.layout_assignment import Applied, Arranged, Multiplied
 
 Array = NDArray[Any]
+_PART: Final = 1 << 18
+"""Elements of a factor that are converted at once."""
 _SINGLE = 2.0**-24
 """A rounding of the program."""
 Shapes = Mapping[str, tuple[int, ...]]
@@ -59,12 +62,28 @@ def stage_datums(each: Arranged, content: Content, shapes: Shapes, inputs: Array
 
 
 def _multiply(each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Array]) -> Array:
-    left, right = (
-        p.flat(made[p.matrix.array]) if p.matrix.array in made else encode_operand(p, inputs, how.factors)
-        for p in (Placed(m, shapes[m.array], 0, 1) for m in (each.contraction.left, each.contraction.right))
-    )
-    found = arithmetic.multiply_tiles(left, right, how.factors, how.dest, how.fidelity)
+    matrices = [each.contraction.left, each.contraction.right]
+    placed = [Placed(m, shapes[m.array], 0, 1) for m in matrices]
+    left, right = (p.flat(np.asarray({**inputs, **made}[p.matrix.array])) for p in placed)
+
+    def datums(number: int, part: Array) -> Array:
+        name = matrices[number].array
+        return part if name in made else encode_factor(name, how.factors, part)
+
+    def multiply(rows: slice, columns: slice) -> Array:
+        a, b = datums(0, left[rows]), datums(1, right[:, columns])
+        return arithmetic.multiply_tiles(a, b, how.factors, how.dest, how.fidelity)
+
+    cut = _cut_extent(*left.shape), _cut_extent(*right.T.shape)
+    found = np.concatenate([np.concatenate([multiply(r, c) for c in cut[1]], 1) for r in cut[0]])
     return Placed(each.result, shapes[each.stage.result], 0, 1).unflat(found)
+
+
+def _cut_extent(extent: int, depth: int) -> list[slice]:
+    """Rows or columns of a factor that are multiplied at once: whole tiles, all of a small one. Other types take many
+    times the bytes of a number, which a large array of weights must not take as a whole."""
+    size = max(1, _PART // max(1, depth) // tiles.SIDE) * tiles.SIDE
+    return [slice(first, first + size) for first in range(0, max(1, extent), size)]
 
 
 def _fold(each: Applied, fold: Fold, how: Arithmetic, inputs: Arrays, made: Mapping[str, Array]) -> Array:
@@ -144,6 +163,20 @@ def _product_error(
     each: Multiplied, how: Arithmetic, shapes: Shapes, inputs: Arrays, made: Mapping[str, Error], *, packs: bool
 ) -> Error:
     left, right = (_factor(m, shapes, inputs, made) for m in (each.contraction.left, each.contraction.right))
+
+    def bound(rows: slice, columns: slice) -> Error:
+        a, b = ((x[part], of_x[part]) for (x, of_x), part in ((left, (rows,)), (right, (slice(None), columns))))
+        wide = tuple(x.astype(np.float64) for x in (*a, *b))
+        return _wild_factors_error(each, how, wide[:2], wide[2:], packs=packs)
+
+    cut = _cut_extent(*left[0].shape), _cut_extent(*right[0].T.shape)
+    found = [[bound(r, c) for c in cut[1]] for r in cut[0]]
+    value, error = (np.concatenate([np.concatenate([part[n] for part in row], 1) for row in found]) for n in (0, 1))
+    return value, error
+
+
+def _wild_factors_error(each: Multiplied, how: Arithmetic, left: Error, right: Error, *, packs: bool) -> Error:
+    """Value and error of a product of two factors, whose numbers need not be finite."""
     value, error = _factors_error(each, how, left, right, packs=packs)
     wild_a, wild_b = (~np.isfinite(np.abs(x) + of_x) for x, of_x in (left, right))
     if not (wild_a.any() or wild_b.any()):
@@ -161,7 +194,7 @@ def _product_error(
 
 
 def _factors_error(each: Multiplied, how: Arithmetic, left: Error, right: Error, *, packs: bool) -> Error:
-    """Value and error of a product of two factors with their errors."""
+    """Value and error of a product of two factors with their errors, in double precision."""
     (a, of_a), (b, of_b) = left, right
     large_a, large_b = np.abs(a) + of_a, np.abs(b) + of_b
     error, value = product_bound(Factor(a, of_a), Factor(b, of_b), how.factors, how.dest, how.fidelity), a @ b
@@ -181,8 +214,8 @@ def _factor(matrix: Matrix, shapes: Shapes, inputs: Arrays, made: Mapping[str, E
     if matrix.array in made:
         value, error = made[matrix.array]
         return placed.flat(value), placed.flat(error)
-    value = placed.flat(np.asarray(inputs[matrix.array])).astype(np.float64)
-    return value, np.zeros_like(value)
+    value = placed.flat(np.asarray(inputs[matrix.array]))
+    return value, np.broadcast_to(np.float64(0), value.shape)
 
 
 def _formula_error(

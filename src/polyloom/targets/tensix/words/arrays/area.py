@@ -76,14 +76,8 @@ class Placed:
         # Tiles are whole even at the edges of the matrix: unpackers read 1024 datums in any case.
         return tiles.tile_count(rows) * tiles.tile_count(columns) * tiles.tile_pitch(self.width)
 
-    def encode(self, datums: Array) -> NDArray[np.uint8]:
-        """Bytes of a matrix of datums, in the order that programs walk through."""
-        if self.blocks is not None:
-            return tiles.tilize_blocks(datums, self.blocks)
-        return tiles.tilize(datums, "columns")
-
     def decode(self, data: NDArray[np.uint8], dtype: type[np.generic]) -> Array:
-        """Matrix of datums in these bytes: the inverse of `encode`."""
+        """Matrix of datums in these bytes of its tiles."""
         if self.blocks is not None:
             return tiles.untilize_blocks(data, self.extents, dtype, self.blocks)
         return tiles.untilize(data, self.extents, dtype, "columns")
@@ -147,11 +141,15 @@ def broadcast_input(array: Array, axes: tuple[int, ...], shape: tuple[int, ...])
 
 def encode_operand(placed: Placed, inputs: Mapping[str, Array], f: Format) -> Array:
     """Operand of a product as a matrix of encoded datums. Errors: PL1234 for an integer beyond -127 .. 127."""
-    matrix = placed.flat(inputs[placed.matrix.array])
+    return encode_factor(placed.matrix.array, f, placed.flat(inputs[placed.matrix.array]))
+
+
+def encode_factor(name: str, f: Format, matrix: Array) -> Array:
+    """Part of the operand `name` of a product as encoded datums. Errors: PL1234."""
     # Floats saturate quietly, as formats do; an integer that wraps or saturates would be a wrong result without a sign
     # of it.
     if f.name == "i8" and (beyond := np.argwhere(np.abs(matrix.astype(np.int64)) > _I8)).size:
         value = matrix[tuple(beyond[0])]
-        message = f"`{placed.matrix.array}` has the value {value}, which i8 does not hold"
+        message = f"`{name}` has the value {value}, which i8 does not hold"
         raise input_error("PL1234", message, help=f"give integers from -{_I8} to {_I8}, as a tile's sign and magnitude")
     return f.encode(matrix)

@@ -8,6 +8,7 @@ faces back to back).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -93,16 +94,16 @@ class Blocks:
         return SIDE * self.rows, SIDE * self.columns
 
 
-def tilize_blocks(datums: Array, blocks: Blocks) -> NDArray[np.uint8]:
-    """Tilized bytes of a matrix of datums, block after block."""
-    # Padded here and not by `tilize`: a block at the edge has as many tiles as the others.
-    count, (rows, columns) = blocks.grid((datums.shape[0], datums.shape[1])), blocks.shape
-    whole = np.pad(datums, ((0, count[0] * rows - datums.shape[0]), (0, count[1] * columns - datums.shape[1])))
-    made = np.zeros((*count, blocks.pitch), np.uint8)
+def tilize_blocks(
+    matrix: Array, blocks: Blocks, encode: Callable[[Array], Array]
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Tilized bytes of a matrix of numbers, whose datums `encode` makes, block after block with their offsets."""
+    count, (rows, columns) = blocks.grid((matrix.shape[0], matrix.shape[1])), blocks.shape
     for i, j in np.ndindex(count):
-        block = tilize(whole[i * rows : (i + 1) * rows, j * columns : (j + 1) * columns], "columns")
-        made[i, j, : len(block)] = block
-    return made.ravel()
+        part = encode(matrix[i * rows : (i + 1) * rows, j * columns : (j + 1) * columns])
+        # Padded here and not by `tilize`: a block at the edge has as many tiles as the others.
+        whole = np.pad(part, ((0, rows - part.shape[0]), (0, columns - part.shape[1])))
+        yield (i * count[1] + j) * blocks.pitch, tilize(whole, "columns")
 
 
 def untilize_blocks(

@@ -9,20 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from polyloom import memory
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.arrays.interpret import Interpreter
+from polyloom.ir.arrays.interpret import Interpreter, extents
 from polyloom.ir.arrays.program import Apply, Contract, Program, Reduce, Scan, Store, Value, parts, reads
 from polyloom.ir.arrays.read import read_arrays
 from polyloom.ir.arrays.text import print_arrays
 from polyloom.ir.arrays.verify import verify
 from polyloom.sets import Affine, Condition, Polyhedron
-from polyloom.targets.tensix.words.arrays.area import END
+from polyloom.targets.tensix.words.dram_port import MEMORY
 from polyloom.transform.stages.array_statements import substitute_loops
 
+_WORD: Final = 4
+"""Bytes of an element."""
 Views = Program
 """Its arguments are those of the program, and the views, each stored to once as a whole."""
 
@@ -31,6 +34,8 @@ def view_arrays(views: Views | None, values: Mapping[str, int], inputs: Mapping[
     """The inputs, and the views of them."""
     if views is None:
         return dict(inputs)
+    needed = sum(prod(extents(s.shape, values)) * _WORD for s in views.storage if s.name not in inputs)
+    memory.require_memory(needed, "what the program reads of its arrays", "give smaller sizes")
     machine = Interpreter(views, values, inputs)
     # Where a mask hides an element, it may be any; an index beyond the array is clamped.
     machine.clamps = True
@@ -65,9 +70,9 @@ def decode_views(text: str) -> Views | None:
         verify(views)
     except (PolyloomError, RecursionError):
         raise ValueError from None
-    # A stranger's file must not make the host allocate more than a tile has.
+    # A stranger's file must not make the host allocate more than a tile and the memory behind it have.
     shapes = [[extent.evaluate({}) for extent in s.shape] for s in views.storage if not _symbols(s.shape)]
-    if len(shapes) != len(views.storage) or views.parameters or any(prod(shape) > END for shape in shapes):
+    if len(shapes) != len(views.storage) or views.parameters or any(_WORD * prod(shape) > MEMORY for shape in shapes):
         raise ValueError
     if not all(isinstance(each, Store) and _moves_elements(each.value) for each in views.body):
         raise ValueError
