@@ -181,11 +181,11 @@ def read_only_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     """Read-only views of arrays (NumPy, `ndarray.flags`), copies of those that are not contiguous or not aligned. A
     machine or an oracle that changes arrays copies these first: so weights exist once, and one that forgets to fails
     instead of changing what others see."""
-    found = {name: array[...] if _is_plain(array) else array.copy() for name, array in arrays.items()}
+    found = {name: array[...] if _is_contiguous(array) else array.copy() for name, array in arrays.items()}
     for array in found.values():
         array.flags.writeable = False
     return found
 
 
-def _is_plain(array: npt.NDArray[Any]) -> bool:
+def _is_contiguous(array: npt.NDArray[Any]) -> bool:
     return array.flags.c_contiguous and array.flags.aligned

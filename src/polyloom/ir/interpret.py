@@ -76,7 +76,7 @@ def evaluate(program: Program, values: dict[str, int], inputs: Arrays, outputs: 
     for variable in program.variables:
         faces.add(variable.name, read_at.get(variable.name, []), meaning.stored(variable.dtype))
     for number in blocks:
-        run = _Run(program, values, inputs, _Box.around(program, *blocks.bounds(number)), meaning)
+        run = _Run(program, values, inputs, _Box.enclosing_box(program, *blocks.bounds(number)), meaning)
         run.take_faces(faces, number)
         with np.errstate(all="ignore"):
             run.run_tasks()
@@ -143,10 +143,10 @@ class _Box:
     def bounding_box(program: Program, values: Mapping[str, int]) -> _Box | None:
         """The least box around all condition spaces, or None when they are empty."""
         found = _bounding_box(program, values)
-        return None if found is None else _Box.around(program, *found)
+        return None if found is None else _Box.enclosing_box(program, *found)
 
     @staticmethod
-    def around(program: Program, lower: tuple[int, ...], extents: tuple[int, ...]) -> _Box:
+    def enclosing_box(program: Program, lower: tuple[int, ...], extents: tuple[int, ...]) -> _Box:
         """Box of these iterations. Errors: PL0605."""
         # Padding as wide as the longest distance: every neighbour of an iteration has a position of its own, and bounds
         # need no test.
@@ -239,7 +239,7 @@ class _Run:
                 if not isinstance(operand, Reference) or operand.name not in self.internal:
                     continue
                 distance = self.program.distance(operand)
-                places = blocks.walked(task.coordinates - np.array(distance)[:, None])
+                places = blocks.walk_coordinates(task.coordinates - np.array(distance)[:, None])
                 outside = np.flatnonzero((places < first).any(axis=0))
                 values, known = faces.read(operand.name, number, places[:, outside])
                 at = task.positions[outside[known]]
@@ -250,7 +250,7 @@ class _Run:
         """What later blocks may read."""
         for name, array in self.internal.items():
             own = [task for task in self.tasks if task.equation.target.name == name] if faces.faces[name] else []
-            places = [faces.blocks.walked(task.coordinates) for task in own]
+            places = [faces.blocks.walk_coordinates(task.coordinates) for task in own]
             faces.write(name, number, places, [array[task.positions] for task in own])
 
     def source(

@@ -61,7 +61,7 @@ class Blocks:
         rows = zip(self.lower, self.extents, starts, sizes, self.directions, strict=True)
         return tuple(low + (s if way > 0 else e - s - size) for low, e, s, size, way in rows), sizes
 
-    def walked(self, coordinates: Positions) -> Positions:
+    def walk_coordinates(self, coordinates: Positions) -> Positions:
         """Coordinates in the direction of the walk, from 0 on."""
         rows = zip(coordinates, self.lower, self.extents, self.directions, strict=True)
         made = [row - low if way > 0 else low + e - 1 - row for row, low, e, way in rows]

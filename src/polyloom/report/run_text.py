@@ -47,19 +47,19 @@ def page(
             bound,
         ]
     code = listing.split("\n")
-    rest = [*_more(len(code))]
+    rest = [*_continuation_line(len(code))]
     return "\n\n".join(s for s in (*sections, "\n".join([*code[:_LONGEST], *rest])) if s)
 
 
 def loop(lines: Sequence[Line]) -> str:
     """Section of the machine's code of the source's hottest loop, with the line that each of its lines comes from."""
     rows = [(line.text, str(line.line or ""), line.reason) for line in lines[:_LONGEST]]
-    rest = [(line, "", "") for line in _more(len(lines))]
+    rest = [(line, "", "") for line in _continuation_line(len(lines))]
     table = Table("Hottest loop", ("code", "line", "why it was added"), (*rows, *rest))
     return "\n".join(_table(table)) if lines else ""
 
 
-def _more(lines: int) -> Iterator[str]:
+def _continuation_line(lines: int) -> Iterator[str]:
     if lines > _LONGEST:
         yield f"and {lines - _LONGEST} more lines: `polyloom show` lists a compiled file"
 

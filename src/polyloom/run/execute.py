@@ -62,7 +62,7 @@ def execute(
             raise
         raise subject.explain(error, values, inputs) from None
     seconds = perf_counter() - start
-    execution = replace(execution, outputs=_own_outputs(execution.outputs, inputs))
+    execution = replace(execution, outputs=_unshared_outputs(execution.outputs, inputs))
     if subject is None or values is None:
         return Outcome(execution, seconds)
     found = list(compare_oracles(subject, values, inputs, execution.outputs, tell))
@@ -87,7 +87,7 @@ def compare_oracles(
             yield found, oracle.figures(expected, got) if oracle.figures else {}
 
 
-def _own_outputs(outputs: Arrays, inputs: Arrays) -> Arrays:
+def _unshared_outputs(outputs: Arrays, inputs: Arrays) -> Arrays:
     """Outputs that share no memory with inputs: what a program leaves as it is may be the caller's array."""
     given = list(inputs.values())
     return {n: a.copy() if any(np.may_share_memory(a, b) for b in given) else a for n, a in outputs.items()}

@@ -403,14 +403,14 @@ class _Search:
     ) -> tuple[float, tuple[Vector, ...]]:
         """A lower bound of `_dependence`; what is known already is exact."""
         vector = self._uniform_distance(d, reader, writer)
-        if vector is None and self._is_blocked(d, reader, writer):
+        if vector is None and self._is_blocked_value(d, reader, writer):
             return IMPOSSIBLE, ()
         if vector is None:
             # Whoever passes a value along has at least one leg.
             return self.known.get((d, reader, writer), (PASSED + LEG * (d not in self.empty), ()))
         return DISTANCE * sum(map(abs, vector)), (vector,)
 
-    def _is_blocked(self, d: Dependence, reader: Placement, writer: Placement) -> bool:
+    def _is_blocked_value(self, d: Dependence, reader: Placement, writer: Placement) -> bool:
         """Whether some axis can be no leg of the value's way (carry.py), as where windows with a stride are read: along
         it the value changes, and other legs do not end that. False where this is not seen without isl."""
         loops = self.running[d]

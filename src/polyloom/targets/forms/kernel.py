@@ -99,7 +99,7 @@ def kernel_signature(nest: Nest, scratch: frozenset[str] = frozenset()) -> Signa
     return Signature(nest.name, scalars, sizes, arguments, nest.assumptions)
 
 
-def _executes_more(nest: Nest, sizes: Mapping[str, int], most: int) -> bool:
+def _exceeds_operations(nest: Nest, sizes: Mapping[str, int], most: int) -> bool:
     """Whether a function is known to execute more operations than `most` before it starts: the loads and operators of
     statements whose operands change in the innermost loop, which no pass moves out of it."""
     total = 0
@@ -132,7 +132,7 @@ class _Oracles:
 
     def interpreter(self, values: Mapping[str, int], inputs: Arrays) -> Arrays | None:
         sizes = {n: int(inputs[n] if n in inputs else values[n]) for n in self.nest.parameters}
-        if _executes_more(self.nest, sizes, STEPS):
+        if _exceeds_operations(self.nest, sizes, STEPS):
             return None
         return interpret_outputs(self.signature, self.function, inputs, [a.name for a in self.signature.outputs])
 

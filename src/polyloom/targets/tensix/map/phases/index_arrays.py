@@ -58,7 +58,7 @@ def lay_out_indices(nest: Nest, lanes: frozenset[str], ranges: Mapping[str, Rang
     taken = taken_names(nest)
     tables = {
         progression: [
-            _Table(fresh_name("index", taken, dotted_name), each, _first_value(each, progression)) for each in kept
+            _Table(fresh_name("index", taken, dotted_name), each, _start_value(each, progression)) for each in kept
         ]
         for progression, kept in ((p, _merge_ranges(of)) for p, of in collected.found.items())
     }
@@ -69,7 +69,7 @@ def lay_out_indices(nest: Nest, lanes: frozenset[str], ranges: Mapping[str, Rang
     return replace(nest, storage=(*nest.storage, *made), body=body), views
 
 
-def _first_value(range: Range, progression: _Progression) -> int:
+def _start_value(range: Range, progression: _Progression) -> int:
     return range[0] if progression.step > 0 else range[1]
 
 
