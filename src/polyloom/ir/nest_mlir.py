@@ -14,9 +14,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from polyloom.ir.nest import Apply, Assign, Expression, If, Index, Loop, Nest, Node, Storage, expression_type
+from polyloom.ir.nest import (
+    Apply,
+    Assign,
+    Expression,
+    If,
+    Index,
+    Loop,
+    Nest,
+    Node,
+    Storage,
+    expression_type,
+    statements,
+    subexpressions,
+)
 from polyloom.ir.numbers import WIDTH
-from polyloom.ir.operations import BY_NAME, FLOATS, UNSIGNED, ElementType
+from polyloom.ir.operations import BY_NAME, FLOATS, SIGNED, UNSIGNED, ElementType
 from polyloom.ir.pla import Constant, Reference
 from polyloom.names import fresh_name
 from polyloom.sets import Affine, Condition
@@ -93,6 +106,11 @@ class Printer:
     lines: list[str] = field(default_factory=list[str])
     margin: str = "  "
     called: set[str] = field(default_factory=set[str])
+    has_unsigned_operations: bool = False
+
+    def __post_init__(self) -> None:
+        values = (value for s in statements(self.nest) for value in subexpressions(s.assign.value))
+        self.has_unsigned_operations = any(isinstance(v, Apply) and v.dtype in UNSIGNED for v in values)
 
     def module(self) -> str:
         """The text of the whole."""
@@ -135,14 +153,21 @@ class Printer:
         written = list[str]()
         if any(not e.is_constant for e in s.shape):
             written.append(f"polyloom.shape = [{', '.join(map(_quote_form, s.shape))}]")
-        written += ["polyloom.unsigned"] if s.dtype in UNSIGNED else []
+        written += self.sign_marks(s)
         kind = self.array_type(s) if s.shape or s.writable else mlir_type(s.dtype)
         return f"{self.name(s.name)}: {kind}" + (f" {{{', '.join(written)}}}" if written else "")
 
     def allocation(self, s: Storage) -> None:
         sizes = [self.apply(e) for e in s.shape if not e.is_constant]
-        marks = " {polyloom.unsigned}" if s.dtype in UNSIGNED else ""
+        marks = "".join(f" {{{mark}}}" for mark in self.sign_marks(s))
         self.emit(f"{self.name(s.name)} = memref.alloca({', '.join(sizes)}){marks} : {self.array_type(s)}")
+
+    def sign_marks(self, s: Storage) -> list[str]:
+        """Attribute of an array of integers. Without one, operations on its elements would say whether it has a sign,
+        which they may contradict."""
+        if s.dtype in UNSIGNED:
+            return ["polyloom.unsigned"]
+        return ["polyloom.signed"] if s.dtype in SIGNED and self.has_unsigned_operations else []
 
     def assumptions(self, condition: Condition) -> list[str]:
         """What sizes satisfy beyond being at least 0."""

@@ -12,6 +12,7 @@ from tests.frontend.c.helpers import KERNELS, canonical
 from tests.frontend.mlir.helpers import arguments, read
 
 from polyloom import frontend
+from polyloom.frontend.c import load
 from polyloom.frontend.mlir import load_mlir
 from polyloom.frontend.source import Options
 from polyloom.ir.arrays.mlir import print_linalg
@@ -26,6 +27,18 @@ NAMES = sorted(path.stem for path in KERNELS.glob("*.py"))
 def test_a_kernel_is_printed_as_mlir_that_reads_back(name: str, tmp_path: Path) -> None:
     nest = frontend.python_nest(str(KERNELS / f"{name}.py"), Options())[0]
     again, _ = read(tmp_path, print_mlir(nest), nest.name)
+    assert canonical(again) == canonical(nest)
+
+
+def test_an_array_keeps_its_sign(tmp_path: Path) -> None:
+    """Also where all operations on its elements have none."""
+    path = tmp_path / "k.c"
+    path.write_text(
+        "void k(int n, int a[n], unsigned b[n]) { for (int i = 0; i < n; i++) b[i] = (unsigned)a[i] / 3; }\n"
+    )
+    nest = load(str(path), Options())[0]
+    again, _ = read(tmp_path, print_mlir(nest))
+    assert [(s.name, s.dtype) for s in again.storage] == [("a", "i32"), ("b", "u32")]
     assert canonical(again) == canonical(nest)
 
 

@@ -28,7 +28,8 @@ from polyloom.ir.operations import ElementType
 from polyloom.sets import Affine
 
 UNSIGNED_MARK: Final = "polyloom.unsigned"
-"""Attribute of an array of integers without a sign."""
+SIGNED_MARK: Final = "polyloom.signed"
+"""Attributes of an array of integers without a sign, and with one."""
 
 
 class Memory(Integers):
@@ -54,6 +55,8 @@ class Memory(Integers):
         operations on its elements that have a sign have none (type inference by uses)."""
         if UNSIGNED_MARK in attributes:
             return UNSIGNED_OF.get(dtype, dtype)
+        if SIGNED_MARK in attributes:
+            return dtype
         # Elements have the same bits either way; the sign is for the host, which passes and reads the array.
         loads = [use.operation for use in value.uses if use.operation.name in ("affine.load", "memref.load")]
         users = [use.operation for load in loads for use in load.results[0].uses]
