@@ -292,6 +292,25 @@ def test_a_copy_gives_an_array_the_extents_of_the_other(tmp_path: Path) -> None:
     assert_equal(nest, reference, {})
 
 
+STENCIL = """func.func @f(%n: index, %x: memref<?xf32>, %y: memref<?xf32>) {
+  affine.for %i = 1 to affine_map<(d0) -> (d0 - 1)>(%n) {
+    %a = affine.load %x[%i - 1] : memref<?xf32>
+    %b = affine.load %x[%i + 1] : memref<?xf32>
+    %s = arith.addf %a, %b : f32
+    affine.store %s, %y[%i] : memref<?xf32>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("text", "extent"), [(STENCIL, "n"), (STENCIL.replace("(d0 - 1)", "(d0 - 2)"), "n - 2")])
+def test_the_result_of_a_stencil_has_the_border_on_both_sides(text: str, extent: str, tmp_path: Path) -> None:
+    nest, reference = read(tmp_path, text, "f")
+    assert [str(e) for s in nest.storage if s.name == "y" for e in s.shape] == [extent]
+    assert_equal(nest, reference, {"n": 6})
+
+
 def test_a_copy_between_arrays_of_other_extents_is_refused(tmp_path: Path) -> None:
     text = COPY.replace(
         "%y: memref<?xf32>) {", "%z: memref<5xf32>) {\n  %y = memref.cast %z : memref<5xf32> to memref<?xf32>"

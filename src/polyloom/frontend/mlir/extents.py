@@ -21,9 +21,9 @@ def infer_extents(nest: Nest, equal: Sequence[tuple[Affine, Affine]], own: froze
     # A size that a loop or a condition names is the user's to give.
     free = [name for name in nest.parameters if name in own - mentioned_symbols(nest.body)]
     for name in free:
-        form = _greatest_index(nest, name)
+        form = _accessed_extent(nest, name)
         if form is not None:
-            nest = substitute_sizes(nest, {name: form + 1})
+            nest = substitute_sizes(nest, {name: form})
     return nest
 
 
@@ -59,10 +59,11 @@ def substitute_sizes(nest: Nest, forms: Mapping[str, Affine]) -> Nest:
     )
 
 
-def _greatest_index(nest: Nest, size: str) -> Affine | None:
-    """The greatest index at an axis of this extent, as a form of sizes; None where there are several."""
+def _accessed_extent(nest: Nest, size: str) -> Affine | None:
+    """One more than the greatest index at an axis of this extent, as a form of sizes; None where there are several. An
+    axis of which as many elements at the end as at the beginning are left out, as by a stencil, has these, too."""
     axes = [(s.name, n) for s in nest.storage for n, extent in enumerate(s.shape) if extent == Affine.symbol(size)]
-    found = set[Affine]()
+    found, least = set[Affine](), set[Affine]()
     for statement in statements(nest):
         references = (statement.assign.target, *accesses(statement.assign.value))
         bounds = _upper_bounds(nest, statement.loops)
@@ -73,10 +74,13 @@ def _greatest_index(nest: Nest, size: str) -> Affine | None:
                     if most is None:
                         return None
                     found.add(most)
-    if not found:
-        return None
+                    least.add(-(_greatest_value(-reference.index[n], statement.loops, bounds) or Affine()))
     # One of them is the greatest whatever the sizes are.
-    return next((a for a in found if all(_dominates(a, b) for b in found)), None)
+    end = next((a + 1 for a in found if all(_dominates(a, b) for b in found)), None)
+    margin = min((a.constant for a in least), default=0) if all(a.is_constant for a in least) else 0
+    if end is not None and 0 < -end.constant <= margin and _lone_symbol(end - end.constant):
+        return end - end.constant
+    return end
 
 
 def _dominates(a: Affine, b: Affine) -> bool:
