@@ -27,8 +27,7 @@ using Given = std::tuple<uint32_t, std::variant<Bytes, Shared>, bool>;
 
 Range range_of(const Given& given) {
     const auto& [base, bytes, writable] = given;
-    if (const Bytes* own = std::get_if<Bytes>(&bytes))
-        return {base, own->shape(0), own->data(), own->data(), writable};
+    if (const Bytes* own = std::get_if<Bytes>(&bytes)) return {base, own->shape(0), own->data(), own->data(), writable};
     const Shared& shared = std::get<Shared>(bytes);
     return {base, shared.shape(0), shared.data(), nullptr, writable};
 }
@@ -184,8 +183,8 @@ nb::object fault_of(const Faulted& f) {
 }
 
 // The dictionary of a run, or the tuple of a fault.
-nb::object run(const Decoded& decoded, const std::vector<Given>& ranges,
-               const std::vector<Operand>& arguments, uint64_t most_cycles, size_t most_events, bool account) {
+nb::object run(const Decoded& decoded, const std::vector<Given>& ranges, const std::vector<Operand>& arguments,
+               uint64_t most_cycles, size_t most_events, bool account) {
     std::vector<Range> memory;
     for (const Given& each : ranges) memory.push_back(range_of(each));
     std::vector<Value> values;
@@ -213,8 +212,7 @@ nb::object run(const Decoded& decoded, const std::vector<Given>& ranges,
 
 // A run that stops between cycles. It keeps the bytes of its ranges alive.
 struct Stepped {
-    Stepped(const Decoded& decoded, const std::vector<Given>& ranges,
-            const std::vector<Operand>& arguments)
+    Stepped(const Decoded& decoded, const std::vector<Given>& ranges, const std::vector<Operand>& arguments)
         : program(decoded.program) {
         std::vector<Range> memory;
         for (const Given& each : ranges) memory.push_back(range_of(each));
@@ -286,9 +284,8 @@ POLYLOOM_MODULE(belt, m) {
         .def("run", &run, nb::arg("ranges"), nb::arg("arguments"), nb::arg("most_cycles"), nb::arg("most_events"),
              nb::arg("account") = false);
     nb::class_<Stepped>(m, "Stepper")
-        .def(nb::init<const Decoded&, const std::vector<Given>&,
-                      const std::vector<Operand>&>(),
-             nb::arg("code"), nb::arg("ranges"), nb::arg("arguments"), nb::keep_alive<1, 2>())
+        .def(nb::init<const Decoded&, const std::vector<Given>&, const std::vector<Operand>&>(), nb::arg("code"),
+             nb::arg("ranges"), nb::arg("arguments"), nb::keep_alive<1, 2>())
         .def("advance", &Stepped::advance, nb::arg("cycles"), nb::arg("tells") = true)
         .def_prop_ro("cycle", [](const Stepped& s) { return s.model->counters.cycles; })
         .def_prop_ro("place", [](const Stepped& s) { return std::tuple(s.model->routine(), s.model->bundle()); })

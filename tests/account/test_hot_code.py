@@ -118,5 +118,5 @@ def test_a_text_shows_a_part_of_a_long_loop() -> None:
         ["add", "3"],
         ["fence", "3", "orders", "stores"],
     ]
-    assert shown[-1].split("  ")[1] == "and 13 more: `polyloom show`"
+    assert shown[-1].split("  ")[1] == "and 13 more lines: `polyloom show` lists a compiled file"
     assert run_text.loop([]) == ""

@@ -35,8 +35,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         Options options;
         options.most_cycles = most_cycles;
         options.most_events = most_events;
-        const Range ranges[] = {{1 << 16, 256, array.data(), true}, {1 << 17, 64, constant.data(), false}};
-        Model model(program, Memory({ranges[0], ranges[1]}), options);
+        // The last one is copied where it is stored to.
+        Model model(program,
+                    Memory({{1 << 16, 256, array.data(), array.data(), true},
+                            {1 << 17, 64, constant.data(), nullptr, false},
+                            {1 << 18, 64, constant.data(), nullptr, true}}),
+                    options);
         std::vector<Value> arguments;
         for (const Kind& kind : program.routines[0].parameters) {
             Value& value = arguments.emplace_back();

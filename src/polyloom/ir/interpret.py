@@ -24,13 +24,13 @@ import numpy.typing as npt
 from polyloom import memory
 from polyloom.diagnostics import PolyloomError, Span, input_error
 from polyloom.ir.arguments import Arrays, array_shape, check_inputs, check_parameters
-from polyloom.ir.iteration_blocks import Blocks, Faces, distances_by_variable
 from polyloom.ir.numbers import NUMPY
 from polyloom.ir.operations import ElementType
 from polyloom.ir.pla import Constant, Equation, Operand, Program, Reference
 from polyloom.ir.semantics import NUMBERS, Meaning, Value, division_by_zero
 from polyloom.sets import Affine, Condition, Polyhedron
 from polyloom.sets.isl import to_set
+from polyloom.sets.iteration_blocks import Blocks, Faces, distances_by_variable
 
 Positions = npt.NDArray[np.int64]
 FEW = 24

@@ -10,7 +10,7 @@ parameters keep their names on both sides; a set that needs existentially quanti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache
 
 import islpy as isl
 
@@ -26,9 +26,10 @@ def space(dims: Sequence[str], params: Sequence[str]) -> isl.Space:
 
 def to_set(condition: Condition, dims: Sequence[str], params: Sequence[str]) -> isl.Set:
     """Integer set of a condition; its symbols must be among `dims` and `params`."""
-    # Most have one piece: a union with the empty set would be most of the work.
-    pieces = [polyhedron_to_set(piece, dims, params) for piece in condition.pieces]
-    return reduce(isl.Set.union, pieces) if pieces else isl.Set.empty(space(dims, params))
+    result = isl.Set.empty(space(dims, params))
+    for piece in condition.pieces:
+        result = result.union(polyhedron_to_set(piece, dims, params))
+    return result
 
 
 def polyhedron_to_set(polyhedron: Polyhedron, dims: Sequence[str], params: Sequence[str]) -> isl.Set:

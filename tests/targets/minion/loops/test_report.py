@@ -63,4 +63,4 @@ def test_products_of_several_types_count_by_their_peaks(tmp_path: Path) -> None:
 
 def test_without_time_there_are_no_waits_and_nothing_busy() -> None:
     text = pl.compile(ROOT / "examples/axpy.pla", on="minion:2").run(N=40, functional=True).report()
-    assert "fsw.ps" in text and "Busy" not in text and "Waits" not in text
+    assert "# axpy.pla:12" in text and "Busy" not in text and "Waits" not in text
