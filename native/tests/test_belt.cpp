@@ -131,10 +131,10 @@ static End end_of(const Words& words, bool phasing, Faulted* fault = nullptr) {
         Options options;
         options.most_cycles = 300;
         options.most_events = 100;
-        Model model(
-            program,
-            Memory({{0x1000, data.size(), data.data(), true}, {0x2000, constant.size(), constant.data(), false}}),
-            options);
+        Model model(program,
+                    Memory({{0x1000, data.size(), data.data(), data.data(), true},
+                            {0x2000, constant.size(), constant.data(), nullptr, false}}),
+                    options);
         const std::vector<Value> arguments(program.routines[0].parameters.size(), word(0x1000));
         return model.run(arguments) ? End::returned : End::stopped;
     } catch (const Malformed&) {
