@@ -39,7 +39,7 @@ from polyloom.targets.belt.words.program import Program
 from polyloom.targets.belt.words.semantics import NaR
 from polyloom.targets.forms import function
 from polyloom.targets.forms.relocation import relocate
-from polyloom.targets.forms.ssa_function import called_arrays
+from polyloom.targets.forms.ssa_function import called_arrays, passed_arguments
 from polyloom.targets.subject import Progress, Subject
 from polyloom.targets.target import Execution, Job, Kind, Target
 
@@ -136,7 +136,7 @@ def _run(data: bytes, job: Job) -> Execution:
     options, on = cast(Options, job.options), cast("Place | None", job.place)
     signature = belt_file.read(data, None if on is None else on.machine).signature
     given = called_arrays(signature, job.inputs)
-    passed = [function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    passed = passed_arguments(signature.inputs, given)
     if job.progress is not None:
         job.progress("running", 0.0)
     done = model.run(data, passed, max_cycles=options.max_cycles, trace=job.trace, account=job.account)
@@ -154,7 +154,7 @@ def _open_stepper(data: bytes, job: Job) -> BeltStepper:
     on = cast("Place | None", job.place)
     signature = belt_file.read(data, None if on is None else on.machine).signature
     given = {a.name: np.array(job.inputs[a.name], a.dtype, order="C") for a in signature.inputs}
-    passed = [function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs]
+    passed = passed_arguments(signature.inputs, given)
     return BeltStepper(data, given, passed)
 
 

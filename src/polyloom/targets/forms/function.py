@@ -38,13 +38,12 @@ from polyloom.targets.forms.ssa_function import (
     better_error,
     index_argument_ranges,
     interpret_outputs,
-    python_scalar,
     unused_parameters,
 )
 from polyloom.targets.provenance import source_texts
 from polyloom.targets.subject import Form, Oracle, Subject, Written
 
-__all__ = ["Content", "Model", "as_result", "form", "python_scalar"]
+__all__ = ["Content", "Model", "as_result", "form"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def interpret_outputs(
 ) -> Arrays | None:
     """Outputs of these names by the interpreter, unless it takes more than so many steps, or `STEPS`."""
     found = _interpreter_arrays(signature, function, inputs)
-    given = [python_scalar(found[a.name]) if a.is_scalar else found[a.name] for a in function_arguments(signature)]
+    given = passed_arguments(function_arguments(signature), found)
     try:
         value = interpret(function, given, STEPS if steps is None else steps)
     except PolyloomError as error:
@@ -125,6 +125,11 @@ def as_result(value: float, declared: np.dtype[Any], type: Type) -> Array:
     kind = "u" if declared.kind == "u" else "i"
     dtype = declared if SIZE[type] == declared.itemsize else np.dtype(f"<{kind}{SIZE[type]}")
     return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype).reshape(()).copy()
+
+
+def passed_arguments(arguments: Sequence[Argument], arrays: Arrays) -> list[int | float | Array]:
+    """Arguments of a call in their order: scalars as numbers of Python, the others as their arrays."""
+    return [python_scalar(arrays[a.name]) if a.is_scalar else arrays[a.name] for a in arguments]
 
 
 def python_scalar(scalar: Array) -> int | float:

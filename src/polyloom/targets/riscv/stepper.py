@@ -19,7 +19,6 @@ import numpy as np
 
 from polyloom.frontend.source import Arrays
 from polyloom.ir.signature import Signature
-from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import foreign, source_lines, symbols
 from polyloom.riscv import note as notes
 from polyloom.riscv.backend.run import prepare_call
@@ -29,8 +28,7 @@ from polyloom.riscv.image import Image, elf_image
 from polyloom.riscv.isa import F_NAMES, X_NAMES
 from polyloom.riscv.model import Machine
 from polyloom.riscv.names import Isa
-from polyloom.targets.forms import function
-from polyloom.targets.forms.ssa_function import called_arrays
+from polyloom.targets.forms.ssa_function import called_arrays, passed_arguments
 from polyloom.targets.provenance import Provenance, place_provenance
 from polyloom.targets.stepper import Code, Event, HartState, Operand, Region, Snapshot, StoredElement, element_name
 from polyloom.targets.target import Job
@@ -240,9 +238,7 @@ def call_stepper(data: bytes, isa: Isa, job: Job) -> HartStepper:
 
 def _function_stepper(data: bytes, image: Image, signature: Signature, job: Job) -> HartStepper:
     given = called_arrays(signature, job.inputs)
-    passed: list[Argument] = [
-        function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs
-    ]
+    passed = passed_arguments(signature.inputs, given)
     prepared = prepare_call(image, notes.function_declaration(signature), passed)
     names = [a.name for a in signature.inputs if not a.is_scalar]
     regions = [

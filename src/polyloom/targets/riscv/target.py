@@ -16,7 +16,6 @@ from polyloom.diagnostics import Diagnostic, PolyloomError, input_error
 from polyloom.frontend import SSA_PASSES
 from polyloom.ir.signature import RESULT, Signature
 from polyloom.ir.ssa import assume_distinct_arrays
-from polyloom.ir.ssa_interpret import Argument
 from polyloom.riscv import foreign, source_lines, symbols
 from polyloom.riscv import note as notes
 from polyloom.riscv.assemble import assemble
@@ -35,7 +34,7 @@ from polyloom.targets.account import Account
 from polyloom.targets.forms import function
 from polyloom.targets.forms.image import IMAGE
 from polyloom.targets.forms.image import Image as Given
-from polyloom.targets.forms.ssa_function import called_arrays
+from polyloom.targets.forms.ssa_function import called_arrays, passed_arguments
 from polyloom.targets.riscv import core_file
 from polyloom.targets.riscv.account import account
 from polyloom.targets.riscv.core_file import CoreFile
@@ -197,9 +196,7 @@ def _call_function(
     PL0914.
     """
     given = called_arrays(signature, job.inputs)
-    passed: list[Argument] = [
-        function.python_scalar(given[a.name]) if a.is_scalar else given[a.name] for a in signature.inputs
-    ]
+    passed = passed_arguments(signature.inputs, given)
     # Types as the calling convention needs them: which register an argument is in depends on them.
     declared = notes.function_declaration(signature)
     try:

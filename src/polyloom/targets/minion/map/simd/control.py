@@ -17,7 +17,21 @@ from dataclasses import replace
 from polyloom.analysis.loop_ranges import constant_bounds
 from polyloom.analysis.privatizable import privatizable
 from polyloom.diagnostics import PolyloomError
-from polyloom.ir.nest import Apply, Assign, Cell, Expression, If, Loop, Nest, Node, accesses, assignments, cell, loops
+from polyloom.ir.nest import (
+    Apply,
+    Assign,
+    Cell,
+    Expression,
+    If,
+    Loop,
+    Nest,
+    Node,
+    accesses,
+    assignments,
+    cell,
+    loops,
+    subexpressions,
+)
 from polyloom.ir.pla import Reference
 from polyloom.sets import Affine, Condition
 from polyloom.targets.minion.map.simd.elements import Around
@@ -483,11 +497,12 @@ def _accesses(assign: Assign) -> Iterator[tuple[Reference, bool]]:
 
 def _float_divisors(value: Expression) -> Iterator[Reference]:
     """Elements by which an expression divides floats."""
-    if isinstance(value, Apply):
-        if (value.operation, value.dtype) == ("div", "f32") and isinstance(by := value.operands[1], Reference):
-            yield by
-        for operand in value.operands:
-            yield from _float_divisors(operand)
+    for part in subexpressions(value):
+        match part:
+            case Apply(operation="div", dtype="f32", operands=(_, Reference() as by)):
+                yield by
+            case _:
+                pass
 
 
 def _pointer_step(form: tuple[str, tuple[tuple[str, int], ...]], loop: str, step: int, register: str) -> list[str]:

@@ -10,8 +10,9 @@ from typing import Final
 
 from polyloom.diagnostics import PolyloomError, infeasible
 from polyloom.targets.tensix.map.loops.dram.column_blocks import split_products
+from polyloom.targets.tensix.map.loops.dram.page_areas import live_ranges
 from polyloom.targets.tensix.map.loops.fused.plan import Stage
-from polyloom.targets.tensix.words.arrays.area import CODE, END, Area, Key
+from polyloom.targets.tensix.words.arrays.area import CODE, END, Area
 
 _SHOWN: Final = 5
 """Arrays that a message names, the largest ones."""
@@ -27,18 +28,6 @@ class LiveArrays:
     @property
     def size(self) -> int:
         return sum(area.placed.size for area in self.areas)
-
-
-def live_ranges(stages: Sequence[Stage], kept: Collection[str]) -> dict[Key, tuple[int, int]]:
-    """First and last stage of each area, of arguments from the first that reads them; `kept` results stay."""
-    found = dict[Key, tuple[int, int]]()
-    for number, stage in enumerate(stages):
-        for area in stage.areas:
-            found[area.key] = found.get(area.key, (number, 0))[0], number
-    for area in (stage.result for stage in stages):
-        if area.placed.matrix.array in kept:
-            found[area.key] = found[area.key][0], len(stages)
-    return found
 
 
 def maximum_live_arrays(stages: Sequence[Stage], kept: Collection[str]) -> LiveArrays:

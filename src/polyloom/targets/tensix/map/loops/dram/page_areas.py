@@ -58,6 +58,18 @@ class Paged:
     ahead: int
 
 
+def live_ranges(stages: Sequence[Stage], kept: Collection[str]) -> dict[Key, tuple[int, int]]:
+    """First and last stage of each area, of arguments from the first that reads them; `kept` results stay."""
+    found = dict[Key, tuple[int, int]]()
+    for number, stage in enumerate(stages):
+        for area in stage.areas:
+            found[area.key] = found.get(area.key, (number, 0))[0], number
+    for area in (stage.result for stage in stages):
+        if area.placed.matrix.array in kept:
+            found[area.key] = found[area.key][0], len(stages)
+    return found
+
+
 def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) -> Paged | None:
     """Places of all areas from an address of L1 on; None where it has no room for one stage, or where datums have
     several widths, which do not lie among each other. `outputs` are results that stay.
@@ -66,29 +78,27 @@ def page_areas(stages: Sequence[Stage], outputs: Collection[str], first: int) ->
     if len({area.placed.width for area in areas.values()}) != 1:
         return None
     made = {stage.result.key for stage in stages}
-    uses = {key: [n for n, stage in enumerate(stages) if key in {a.key for a in stage.areas}] for key in areas}
-    kept = {stage.result.key for stage in stages if stage.result.placed.matrix.array in outputs}
+    lives = live_ranges(stages, outputs)
 
     def spans(ahead: Mapping[Key, int]) -> dict[Key, tuple[int, int]]:
-        begins = {key: at[0] if key in made else max(0, at[0] - ahead[key]) for key, at in uses.items()}
-        return {key: (begins[key], len(stages) if key in kept else at[-1]) for key, at in uses.items()}
+        return {k: (begin if k in made else max(0, begin - ahead[k]), end) for k, (begin, end) in lives.items()}
 
     def fit(ahead: Mapping[Key, int]) -> dict[Key, int] | None:
         return _fit(areas, spans(ahead), made, first)
 
-    ahead = next((n for n in _AHEAD if fit(dict.fromkeys(uses, n)) is not None), None)
+    ahead = next((n for n in _AHEAD if fit(dict.fromkeys(lives, n)) is not None), None)
     if ahead is None:
         return None
-    early = dict.fromkeys(uses, ahead)
-    large = {key for key in uses if key not in made and areas[key].placed.size > _LARGE}
-    tried = [(uses.keys() - large, _SMALL_AHEAD), *(({key}, _LARGE_AHEAD) for key in uses if key in large)]
+    early = dict.fromkeys(lives, ahead)
+    large = {key for key in lives if key not in made and areas[key].placed.size > _LARGE}
+    tried = [(lives.keys() - large, _SMALL_AHEAD), *(({key}, _LARGE_AHEAD) for key in lives if key in large)]
     for keys, numbers in tried:
         choices = ({**early, **dict.fromkeys(keys, n)} for n in numbers if all(n > early[key] for key in keys))
         early = next((choice for choice in choices if fit(choice) is not None), early)
     found = fit(early)
     assert found is not None, "it was tried"
     blocks = {stage.reads[1].key: stage.block for stage in stages if stage.block is not None}
-    return _placed_area(areas, uses, blocks, made, found, spans(early), ahead)
+    return _placed_area(areas, lives, blocks, made, found, spans(early), ahead)
 
 
 def _fit(
@@ -117,7 +127,7 @@ def _fit(
 
 def _placed_area(
     areas: dict[Key, Area],
-    uses: dict[Key, list[int]],
+    lives: Mapping[Key, tuple[int, int]],
     blocks: dict[Key, ColumnBlock],
     made: Collection[Key],
     found: dict[Key, int],
@@ -126,7 +136,7 @@ def _placed_area(
 ) -> Paged:
     where = {key: replace(area, placed=replace(area.placed, address=found[key])) for key, area in areas.items()}
     inputs, loads, at = dict[Key, Area](), list[Load](), 0
-    for key in sorted((key for key in areas if key not in made), key=lambda each: uses[each][0]):
+    for key in sorted((key for key in areas if key not in made), key=lambda each: lives[each][0]):
         block = blocks.get(key)
         area = areas[key] if block is None else block.whole
         if area.key not in inputs:
@@ -137,7 +147,7 @@ def _placed_area(
             at += pitch
         before = 0 if block is None else block.first * tile_count(area.placed.extents[0])
         source = inputs[area.key].placed.address + before * tile_pitch(area.placed.width)
-        loads.append(Load(uses[key][0], spans[key][0], source, found[key], areas[key].placed.size))
+        loads.append(Load(lives[key][0], spans[key][0], source, found[key], areas[key].placed.size))
     # In this order no load waits for a stage that waits for a later load: that one begins before its own stage.
     loads.sort(key=lambda load: (load.begin, load.stage))
     return Paged(tuple(inputs.values()), where, tuple(loads), ahead)
